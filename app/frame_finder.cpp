@@ -138,7 +138,7 @@ bool shows_few_spots(const Execution& execution, const VolumeFrame& frame, const
 
 /// The device of each frame that is looked at at the same time as others: as many as each device has room
 /// for.
-std::vector<int> dealt_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
+std::vector<int> device_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
   std::vector<int> room;
   Execution there = execution;
   for (const int device : devices) {
@@ -238,7 +238,7 @@ void FrameFinder::settle_executions(const Execution& execution, std::vector<int>
   const bool side_by_side = each.backend == Backend::cuda && !mask_ && frames > 1;
   if (!side_by_side || devices.empty()) devices = {execution.device};
   std::vector<int> device_of_turn;
-  if (side_by_side) device_of_turn = dealt_turns(each, info.shape, devices);
+  if (side_by_side) device_of_turn = device_turns(each, info.shape, devices);
   device_of_turn.resize(
       std::max<std::size_t>(1, std::min(device_of_turn.size(), static_cast<std::size_t>(most_at_once()))),
       execution.device);

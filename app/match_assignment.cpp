@@ -125,17 +125,17 @@ Solved solve_alone(const MatchArguments& arguments, const Execution& cpu, const 
 }
 
 Solved solve_on_ranks(const MatchArguments& arguments, const Execution& cpu,
-                      const matching::AutoChoice& choice, const matching::DealtCosts& dealt,
+                      const matching::AutoChoice& choice, const matching::DistributedCosts& distributed,
                       Communicator& ranks) {
   Solved out;
   out.execution.threads = cpu.threads;
   out.execution.backend = choice.backend;
   const auto solve_start = std::chrono::steady_clock::now();
-  out.answer = matching::solve_dealt(ranks, out.execution, choice.info->name, dealt);
+  out.answer = matching::solve_distributed(ranks, out.execution, choice.info->name, distributed);
   out.total_s = seconds_since(solve_start);
   if (arguments.verify && out.answer.status != matching::Status::infeasible) {
     const auto verify_start = std::chrono::steady_clock::now();
-    out.certificate = matching::verify_dealt(ranks, out.execution, dealt, out.answer);
+    out.certificate = matching::verify_distributed(ranks, out.execution, distributed, out.answer);
     out.verify_s = seconds_since(verify_start);
   }
   return out;
@@ -175,7 +175,7 @@ struct Facts {
 struct Task {
   Execution cpu;
   matching::Costs costs;
-  matching::DealtCosts dealt;  ///< in place of the costs, on several ranks
+  matching::DistributedCosts distributed;  ///< in place of the costs, on several ranks
   matching::AutoChoice choice;
   Facts facts;
   double read_s = 0;
@@ -204,34 +204,35 @@ Facts facts_of(const matching::CostsView& problem) {
 }
 
 /// Makes this rank's part alone where that is possible; false where it is not.
-bool deal_generated(Task& task, const MatchArguments& arguments, const Config& config,
-                    const Communicator& ranks) {
+bool distribute_generated(Task& task, const MatchArguments& arguments, const Config& config,
+                          const Communicator& ranks) {
   const bool given = matching::is_generated(arguments.instance) && arguments.unmatched.empty();
   if (!given || arguments.solver != "jv") return false;
   try {
-    task.dealt = matching::deal_generated(ranks, task.cpu, arguments.solver, arguments.instance);
+    task.distributed = matching::distribute_generated(ranks, task.cpu, arguments.solver, arguments.instance);
   } catch (const std::invalid_argument& error) {
     throw UsageError("--solver: " + std::string(error.what()));
   }
-  const matching::CostsView part = matching::view_of(task.dealt.part);
+  const matching::CostsView part = matching::view_of(task.distributed.part);
   task.choice = choose_on_ranks(arguments, config, part);
   task.facts = facts_of(part);
-  task.facts.rows = task.dealt.rows;
-  task.facts.cols = task.dealt.cols;
-  task.facts.edges = static_cast<std::int64_t>(task.dealt.rows) * task.dealt.cols;
+  task.facts.rows = task.distributed.rows;
+  task.facts.cols = task.distributed.cols;
+  task.facts.edges = static_cast<std::int64_t>(task.distributed.rows) * task.distributed.cols;
   return true;
 }
 
 /// This rank's part, and what solves it.
-void deal_task(Task& task, const MatchArguments& arguments, const Config& config, const Communicator& ranks) {
+void distribute_task(Task& task, const MatchArguments& arguments, const Config& config,
+                     const Communicator& ranks) {
   require_ranks(arguments);
-  if (deal_generated(task, arguments, config, ranks)) return;
+  if (distribute_generated(task, arguments, config, ranks)) return;
   matching::Costs costs = read_costs(arguments, task.cpu);
   const matching::CostsView problem = matching::view_of(costs);
   task.choice = choose_on_ranks(arguments, config, problem);
   task.facts = facts_of(problem);
   const matching::Split split = matching::split_of(task.choice.info->name, problem);
-  task.dealt = matching::deal(ranks, split, std::move(costs));
+  task.distributed = matching::distribute(ranks, split, std::move(costs));
 }
 
 Task read_task(Session& session, const MatchArguments& arguments, const Communicator* ranks) {
@@ -243,7 +244,7 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
   if (!arguments.init.empty()) throw UsageError("--init: only for cardinality problems");
   const auto read_start = std::chrono::steady_clock::now();
   if (ranks != nullptr) {
-    deal_task(task, arguments, config, *ranks);
+    distribute_task(task, arguments, config, *ranks);
   } else {
     task.costs = read_costs(arguments, task.cpu);
     task.choice = choose(arguments, config, matching::view_of(task.costs));
@@ -310,7 +311,7 @@ void match_assignment(Session& session, const MatchArguments& arguments, Communi
   Task task;
   everywhere(ranks, [&] { task = read_task(session, arguments, ranks); });
   const Solved solved = ranks != nullptr
-                            ? solve_on_ranks(arguments, task.cpu, task.choice, task.dealt, *ranks)
+                            ? solve_on_ranks(arguments, task.cpu, task.choice, task.distributed, *ranks)
                             : solve_alone(arguments, task.cpu, task.choice, matching::view_of(task.costs));
   const matching::Matching& answer = solved.answer;
   const Facts& facts = task.facts;

@@ -37,17 +37,18 @@ void require_form_on_ranks(const MatchArguments& arguments, const Config& config
     throw UsageError("--solver: on several ranks (mpirun) " + std::string(info.name) + " has no options");
 }
 
-matching::DealtGraph read_part(const MatchArguments& arguments, const Execution& cpu, Communicator& ranks) {
+matching::DistributedGraph read_part(const MatchArguments& arguments, const Execution& cpu,
+                                     Communicator& ranks) {
   if (matching::is_generated(arguments.instance))
-    return matching::generate_dealt_graph(ranks, cpu, arguments.instance);
-  matching::DealtGraph out;
-  ranks.agreed([&] { out = matching::deal(ranks, io::read_graph(arguments.instance).view()); });
+    return matching::generate_distributed_graph(ranks, cpu, arguments.instance);
+  matching::DistributedGraph out;
+  ranks.agreed([&] { out = matching::distribute(ranks, io::read_graph(arguments.instance).view()); });
   return out;
 }
 
 /// As write_pairs(), each rank's pairs in turn: none needs room for all of them.
-void write_dealt_pairs(const std::string& path, const matching::DealtGraph& graph,
-                       const matching::DealtMatching& answer, Communicator& ranks) {
+void write_distributed_pairs(const std::string& path, const matching::DistributedGraph& graph,
+                             const matching::DistributedMatching& answer, Communicator& ranks) {
   std::string text = ranks.rank() == 0 ? "row,col\n" : "";
   for (std::size_t k = 0; k < answer.row_to_col.size(); ++k)
     if (const matching::Index j = answer.row_to_col[k]; j != -1)
@@ -76,7 +77,7 @@ void write_dealt_pairs(const std::string& path, const matching::DealtGraph& grap
   });
 }
 
-ordered_json stats_json(const matching::DealtMatching& answer, const Communicator::Traffic& traffic) {
+ordered_json stats_json(const matching::DistributedMatching& answer, const Communicator::Traffic& traffic) {
   const auto& stats = answer.stats;
   return {{"local_pairs", answer.local_pairs},
           {"initial_pairs", answer.initial_pairs},
@@ -102,12 +103,12 @@ void match_cardinality_on_ranks(Session& session, const MatchArguments& argument
     require_form_on_ranks(arguments, config);
   });
   const auto read_start = std::chrono::steady_clock::now();
-  const matching::DealtGraph graph = read_part(arguments, cpu, ranks);
+  const matching::DistributedGraph graph = read_part(arguments, cpu, ranks);
   const std::int64_t edges = ranks.all_reduce(graph.part.edges(), Reduction::sum);
   const double read_s = seconds_since(read_start);
   const Communicator::Traffic before = ranks.traffic();
   const auto solve_start = std::chrono::steady_clock::now();
-  const matching::DealtMatching answer = matching::solve_dealt(ranks, graph);
+  const matching::DistributedMatching answer = matching::solve_distributed(ranks, graph);
   const double solve_s = seconds_since(solve_start);
   Communicator::Traffic traffic = ranks.traffic();
   traffic.calls -= before.calls;
@@ -118,7 +119,7 @@ void match_cardinality_on_ranks(Session& session, const MatchArguments& argument
   std::string proof_text;
   if (arguments.verify) {
     const auto verify_start = std::chrono::steady_clock::now();
-    const auto certificate = matching::verify_dealt(ranks, graph, answer);
+    const auto certificate = matching::verify_distributed(ranks, graph, answer);
     verify_s = seconds_since(verify_start);
     verified = certificate.maximum();
     proof_text = certificate.maximum() ? ", proven by a cover of as many vertices" : ", NOT PROVEN";
@@ -126,7 +127,7 @@ void match_cardinality_on_ranks(Session& session, const MatchArguments& argument
       session.console.warn("the certificate of maximum cardinality fails: " + certificate.fault +
                            "; please report this");
   }
-  if (!arguments.matching.empty()) write_dealt_pairs(arguments.matching, graph, answer, ranks);
+  if (!arguments.matching.empty()) write_distributed_pairs(arguments.matching, graph, answer, ranks);
   ordered_json report = report_head("match");
   report["problem"] = "cardinality";
   report["instance"] = arguments.instance;

@@ -71,10 +71,10 @@ Execution share_of_threads(const Config& config) {
 
 std::vector<int> share_of_devices(const Config& config) {
   const Launched place = launched();
-  return dealt_devices(devices_of(config), place.local_rank, place.local_size);
+  return devices_of_rank(devices_of(config), place.local_rank, place.local_size);
 }
 
-std::vector<int> dealt_devices(const std::vector<int>& devices, int rank, int ranks) {
+std::vector<int> devices_of_rank(const std::vector<int>& devices, int rank, int ranks) {
   std::vector<int> mine;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (i % static_cast<std::size_t>(ranks) == static_cast<std::size_t>(rank)) mine.push_back(devices[i]);

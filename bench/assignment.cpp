@@ -101,38 +101,38 @@ void run_on_ranks(Communicator& ranks, const RankRun& run) {
   execution.workspace = &workspace;
   for (const std::string& instance : run.instances) {
     for (const std::string& solver : run.solvers) {
-      matching::DealtCosts dealt;
+      matching::DistributedCosts distributed;
       int bits = 0;
       ranks.agreed([&] {
-        dealt = matching::deal_generated(ranks, {run.threads}, solver, instance);
-        bits = fraction_bits_of(matching::view_of(dealt.part));
+        distributed = matching::distribute_generated(ranks, {run.threads}, solver, instance);
+        bits = fraction_bits_of(matching::view_of(distributed.part));
       });
       std::optional<matching::DeviceCosts> copy;
       if (run.on_device) {
         ranks.agreed([&] {
-          copy.emplace(matching::view_of(dealt.part),
+          copy.emplace(matching::view_of(distributed.part),
                        launched().size > 1 ? launched().local_rank : ranks.rank());
         });
         if (const auto* matrix = std::get_if<matching::DenseCostsView>(&copy->view()))
-          dealt.on_device = *matrix;
+          distributed.on_device = *matrix;
       }
       std::vector<double> seconds, transfers;
       matching::Matching answer;
       for (int k = 0; k <= run.repeats; ++k) {  // the first warms up
         ranks.all_reduce(0, Reduction::sum);
         const auto start = std::chrono::steady_clock::now();
-        answer = matching::solve_dealt(ranks, execution, solver, dealt);
+        answer = matching::solve_distributed(ranks, execution, solver, distributed);
         const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         const auto moved = answer.stats.seconds.find("transfer");
         transfers.push_back(moved == answer.stats.seconds.end() ? 0 : moved->second);
         if (k > 0) seconds.push_back(all - transfers.back());
       }
-      const auto proof = matching::verify_dealt(ranks, execution, dealt, answer);
+      const auto proof = matching::verify_distributed(ranks, execution, distributed, answer);
       if (!speaks) continue;
       std::printf(
           "%s,%d,%d,%d,%s,%s,%d,%d,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%lld,%lld,%s\n", instance.c_str(), run.repeats,
-          dealt.rows, dealt.cols, solver.c_str(), run.backend == Backend::cuda ? "cuda" : "cpu", ranks.size(),
-          run.threads, quantile(seconds, 0.5), quantile(seconds, 0), quantile(seconds, 1),
+          distributed.rows, distributed.cols, solver.c_str(), run.backend == Backend::cuda ? "cuda" : "cpu",
+          ranks.size(), run.threads, quantile(seconds, 0.5), quantile(seconds, 0), quantile(seconds, 1),
           quantile(transfers, 0.5), std::ldexp(answer.objective, -bits),
           proof.optimal() && proof.gap == 0 ? "yes" : "NO", static_cast<long long>(answer.stats.messages),
           static_cast<long long>(answer.stats.bytes_sent), counters(answer.stats).c_str());

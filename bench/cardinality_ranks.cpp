@@ -4,8 +4,8 @@
 //                                       [--header 1] [--mtx FILE]
 //
 // Several instances: separated by blanks. One CSV row each, printed by rank 0. Each rank makes its own rows
-// before any clock starts; seconds_* are those of solve_dealt from one barrier to the next, so those of the
-// slowest rank; certificates are checked outside the timer. bytes_sent is the sum over ranks, of one run;
+// before any clock starts; seconds_* are those of solve_distributed from one barrier to the next, so those of
+// the slowest rank; certificates are checked outside the timer. bytes_sent is the sum over ranks, of one run;
 // rounds is the number of exchanges in which trees grow. --mtx writes the graph as MatrixMarket (`pattern`),
 // for other programs (peers/combblas_cardinality.cpp), and solves nothing: for one rank and one instance.
 
@@ -24,7 +24,7 @@ using namespace motes;
 
 namespace {
 
-void write_mtx(const std::string& path, const matching::DealtGraph& graph) {
+void write_mtx(const std::string& path, const matching::DistributedGraph& graph) {
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) throw std::runtime_error(path + ": cannot be written");
   std::fprintf(file, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %lld\n", graph.rows,
@@ -36,21 +36,21 @@ void write_mtx(const std::string& path, const matching::DealtGraph& graph) {
 }
 
 void measure(Communicator& ranks, const std::string& instance, int repeats, bool verify) {
-  const matching::DealtGraph graph = matching::generate_dealt_graph(ranks, {1}, instance);
-  matching::DealtMatching answer;
+  const matching::DistributedGraph graph = matching::generate_distributed_graph(ranks, {1}, instance);
+  matching::DistributedMatching answer;
   std::vector<double> seconds;
   std::int64_t bytes = 0;
   for (int k = 0; k < repeats; ++k) {
     ranks.rest();
     const std::int64_t before = ranks.traffic().bytes;
     seconds.push_back(bench::timed([&] {
-      answer = matching::solve_dealt(ranks, graph);
+      answer = matching::solve_distributed(ranks, graph);
       ranks.all_reduce(0, Reduction::sum);
     }));
     bytes = ranks.all_reduce(ranks.traffic().bytes - before, Reduction::sum);
   }
   const char* certified = "unchecked";
-  if (verify) certified = matching::verify_dealt(ranks, graph, answer).maximum() ? "yes" : "NO";
+  if (verify) certified = matching::verify_distributed(ranks, graph, answer).maximum() ? "yes" : "NO";
   const std::int64_t edges = ranks.all_reduce(graph.part.edges(), Reduction::sum);
   if (ranks.rank() > 0) return;
   const auto& stats = answer.stats;
@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
   Communicator& ranks = world();
   try {
     if (const auto path = arguments.text("mtx")) {
-      write_mtx(*path, matching::generate_dealt_graph(ranks, {1}, arguments.words("instance", "").at(0)));
+      write_mtx(*path,
+                matching::generate_distributed_graph(ranks, {1}, arguments.words("instance", "").at(0)));
     } else {
       if (ranks.rank() == 0 && arguments.number("header", 1) != 0)
         std::puts(

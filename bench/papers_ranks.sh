@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Date & Nagi 2016, Tables 4 and 5 (Figs 4 and 5), and `jv` beside them: one matrix dealt over the GPUs of a host, a rank each.
+# Date & Nagi 2016, Tables 4 and 5 (Figs 4 and 5), and `jv` beside them: one matrix distributed over the GPUs of a host, a rank each.
 #
 #   bench/papers_ranks.sh FILE.csv [papers] [jv]      (default: both)
 #

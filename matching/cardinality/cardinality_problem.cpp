@@ -50,7 +50,7 @@ int range_shift(Index cols, int threads) {
 
 }  // namespace
 
-// Two sweeps that keep the order of rows: edges are dealt out to ranges of columns, each thread's rows into
+// Two sweeps that keep the order of rows: edges are distributed to ranges of columns, each thread's rows into
 // its own part of every range; then each range is sorted by column, by counting. Where an edge lands depends
 // on the graph alone.
 Transposed transpose(const BipartiteGraphView& graph, int threads) {
@@ -72,7 +72,7 @@ Transposed transpose(const BipartiteGraphView& graph, int threads) {
   });
   for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
 
-  const auto dealt = std::make_unique_for_overwrite<Edge[]>(at(edges));
+  const auto distributed = std::make_unique_for_overwrite<Edge[]>(at(edges));
   parallel_for(threads, parts, [&](std::int64_t p) {
     const int part = static_cast<int>(p);
     std::vector<Offset> next(at(ranges));
@@ -80,7 +80,7 @@ Transposed transpose(const BipartiteGraphView& graph, int threads) {
     for (Index i = first_row(part); i < first_row(part + 1); ++i)
       for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
         const Index j = graph.col_index[at(e)];
-        dealt[at(next[at(j >> shift)]++)] = {i, j};
+        distributed[at(next[at(j >> shift)]++)] = {i, j};
       }
   });
 
@@ -93,14 +93,14 @@ Transposed transpose(const BipartiteGraphView& graph, int threads) {
     const Index high = static_cast<Index>(std::min<Offset>((r + 1) << shift, cols));
     const Offset from = begin[cell(range, 0)], to = begin[cell(range, parts - 1) + 1];
     std::vector<Offset> next(at(high - low) + 1, 0);
-    for (Offset e = from; e < to; ++e) ++next[at(dealt[at(e)].col - low) + 1];
+    for (Offset e = from; e < to; ++e) ++next[at(distributed[at(e)].col - low) + 1];
     next[0] = from;
     for (Index j = low; j < high; ++j) {
       out.col_offsets[at(j)] = next[at(j - low)];
       next[at(j - low) + 1] += next[at(j - low)];
     }
     for (Offset e = from; e < to; ++e) {
-      const Edge edge = dealt[at(e)];
+      const Edge edge = distributed[at(e)];
       out.row_index[at(next[at(edge.col - low)]++)] = edge.row;
     }
   });

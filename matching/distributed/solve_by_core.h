@@ -1,13 +1,13 @@
 #pragma once
-/// `jv` over ranks; solve_dealt calls it after its checks.
+/// `jv` over ranks; solve_distributed calls it after its checks.
 
-#include "matching/assignment/core/dealt_core.h"
-#include "matching/distributed/dealt_problem.h"
+#include "matching/assignment/core/distributed_core.h"
+#include "matching/distributed/distributed_problem.h"
 
 namespace motes::matching::detail {
 
 /// A matrix. The problem must be of the right form; its entries are checked here.
-Matching solve_by_core(Communicator& ranks, const Execution& execution, const DealtCosts& problem,
-                       const DealtCoreSettings& settings = {});
+Matching solve_by_core(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
+                       const DistributedCoreSettings& settings = {});
 
 }  // namespace motes::matching::detail

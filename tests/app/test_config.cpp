@@ -238,11 +238,11 @@ TEST_CASE("GPUs are named by number, or all of them") {
     CHECK_THROWS_AS(devices(wrong), UsageError);
 }
 
-TEST_CASE("The GPUs of a machine are dealt to its ranks") {
-  CHECK(dealt_devices({0, 1, 2}, 0, 1) == std::vector{0, 1, 2});
-  CHECK(dealt_devices({4, 5, 6}, 0, 2) == std::vector{4, 6});
-  CHECK(dealt_devices({4, 5, 6}, 1, 2) == std::vector{5});
-  CHECK(dealt_devices({4, 5}, 2, 3) == std::vector{4});
+TEST_CASE("The GPUs of a machine are distributed to its ranks") {
+  CHECK(devices_of_rank({0, 1, 2}, 0, 1) == std::vector{0, 1, 2});
+  CHECK(devices_of_rank({4, 5, 6}, 0, 2) == std::vector{4, 6});
+  CHECK(devices_of_rank({4, 5, 6}, 1, 2) == std::vector{5});
+  CHECK(devices_of_rank({4, 5}, 2, 3) == std::vector{4});
 }
 
 TEST_CASE("A relative input.path starts at the YAML file's folder") {

@@ -191,7 +191,7 @@ TEST_CASE("a series linked on a GPU is the same for any number of threads") {
   CHECK(link_frames(on_gpu(), {}, options).empty());
 }
 
-TEST_CASE("pairs that are dealt to several GPUs are linked as on one") {
+TEST_CASE("pairs that are distributed to several GPUs are linked as on one") {
   MOTES_NEED_GPU();
   const auto there = static_cast<int>(gpu::list_devices().devices.size());
   Rng rng(43);

@@ -123,11 +123,11 @@ std::size_t padded(Index count) { return (at(count) + kLanes - 1) / kLanes * kLa
 template <class Fill>
 class Annealing {
  public:
-  Annealing(int threads, Index rows, Index cols, const Fill& fill, const DealtRows& dealt)
+  Annealing(int threads, Index rows, Index cols, const Fill& fill, const DistributedRows& distributed)
       : threads_(threads),
         rows_(rows),
         cols_(cols),
-        dealt_(dealt),
+        distributed_(distributed),
         width_(padded(cols)),
         fill_(fill),
         v_(width_, 0),
@@ -163,11 +163,11 @@ class Annealing {
     });
     double concentration = 0;
     for (const Part& part : part_) concentration += part.concentration;
-    dealt_.combine(std::span(&concentration, 1), std::plus<>());
+    distributed_.combine(std::span(&concentration, 1), std::plus<>());
     std::vector<float>& wanted = part_[0].wanted;
     for (std::size_t k = 1; k < part_.size(); ++k)
       for (std::size_t j = 0; j < at(cols_); ++j) wanted[j] += part_[k].wanted[j];
-    dealt_.combine(std::span(wanted), std::plus<>());
+    distributed_.combine(std::span(wanted), std::plus<>());
     double imbalance = 0;
     for (std::size_t j = 0; j < at(cols_); ++j) {
       const double excess = std::log(std::max(wanted[j], kLeastWanted));
@@ -189,8 +189,8 @@ class Annealing {
       for (std::size_t j = 0; j < at(cols_); ++j)
         if (std::isfinite(offer[j])) sum += offer[j] - least, ++count;
     }
-    dealt_.combine(std::span(&sum, 1), std::plus<>());
-    dealt_.combine(std::span(&count, 1), std::plus<>());
+    distributed_.combine(std::span(&sum, 1), std::plus<>());
+    distributed_.combine(std::span(&count, 1), std::plus<>());
     return count == 0 ? 0 : sum / count;
   }
 
@@ -201,7 +201,7 @@ class Annealing {
   };
   int threads_;
   Index rows_, cols_;  ///< rows: those that are here; all ranks have as many as there are columns
-  const DealtRows& dealt_;
+  const DistributedRows& distributed_;
   std::size_t width_;
   const Fill& fill_;
   std::vector<double> v_, velocity_, u_;
@@ -212,10 +212,11 @@ class Annealing {
 template <class T>
 class Sample {
  public:
-  Sample(const DenseEntries<T>& entries, Index size, const DealtRows& dealt)
+  Sample(const DenseEntries<T>& entries, Index size, const DistributedRows& distributed)
       : entries_(entries), cols_(sampled(entries.cols, size, kSaltOfColumns)) {
     for (const Index i : sampled(entries.cols, size, 0))
-      if (i >= dealt.first && i - dealt.first < entries.rows) rows_.push_back(i - dealt.first);
+      if (i >= distributed.first && i - distributed.first < entries.rows)
+        rows_.push_back(i - distributed.first);
     if (size > kKept) return;
     width_ = padded(size);
     kept_.assign(rows_.size() * width_, std::numeric_limits<double>::infinity());
@@ -251,7 +252,8 @@ class Sample {
 /// Prices of `fine`'s columns from those of the coarse sample: its columns price its rows, those the columns.
 template <class T>
 std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<T>& fine,
-                             const DealtRows& dealt, const std::vector<double>& v, double temperature) {
+                             const DistributedRows& distributed, const std::vector<double>& v,
+                             double temperature) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const std::size_t wide = padded(coarse.size()), width = padded(fine.size());
   std::vector<double> u(at(coarse.rows_here()), kNone);
@@ -294,9 +296,9 @@ std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<
     });
   };
   pass(false);
-  dealt.combine(std::span(all_least), [](double a, double b) { return std::min(a, b); });
+  distributed.combine(std::span(all_least), [](double a, double b) { return std::min(a, b); });
   pass(true);
-  dealt.combine(std::span(all_sums), std::plus<>());
+  distributed.combine(std::span(all_sums), std::plus<>());
   for (std::size_t j = 0; j < at(fine.size()); ++j)
     if (std::isfinite(all_least[j])) out[j] = all_least[j] - temperature * std::log(all_sums[j]);
   return out;
@@ -305,17 +307,18 @@ std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<
 }  // namespace
 
 template <class T>
-AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries, const DealtRows& dealt) {
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries,
+                               const DistributedRows& distributed) {
   const Index n = entries.cols;
   if (n == 0) return {};
   std::vector<double> u, v;
   double temperature = 0;
   std::unique_ptr<Sample<T>> before;
   for (const Index size : sizes_up_to(n, kFirstSize)) {
-    auto sample = std::make_unique<Sample<T>>(entries, size, dealt);
-    Annealing annealing(size < 512 ? 1 : threads, sample->rows_here(), size, *sample, dealt);
+    auto sample = std::make_unique<Sample<T>>(entries, size, distributed);
+    Annealing annealing(size < 512 ? 1 : threads, sample->rows_here(), size, *sample, distributed);
     if (before) {
-      annealing.v() = extended(threads, *before, *sample, dealt, v, temperature);
+      annealing.v() = extended(threads, *before, *sample, distributed, v, temperature);
     } else {
       temperature = annealing.mean_above() / kCooling;
       if (temperature == 0)
@@ -340,9 +343,9 @@ AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries, cons
   return {on_grid(u, entries.rows), on_grid(v, n)};
 }
 
-template AnnealedPrices annealed_prices(int, const DenseEntries<std::int32_t>&, const DealtRows&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<std::int64_t>&, const DealtRows&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<float>&, const DealtRows&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<double>&, const DealtRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int32_t>&, const DistributedRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int64_t>&, const DistributedRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<float>&, const DistributedRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<double>&, const DistributedRows&);
 
 }  // namespace motes::matching::detail

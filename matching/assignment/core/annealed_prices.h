@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "matching/assignment/canonical/entries.h"
-#include "matching/assignment/core/dealt_rows.h"
+#include "matching/assignment/core/distributed_rows.h"
 
 namespace motes::matching::detail {
 
@@ -13,10 +13,11 @@ struct AnnealedPrices {
   std::vector<Cost> u, v;  ///< [rows here], [cols] on the grid
 };
 
-/// For a square matrix of legal entries, whose rows may be dealt out. Guesses: nothing is promised but that
+/// For a square matrix of legal entries, whose rows may be distributed. Guesses: nothing is promised but that
 /// they are the same for any number of threads. Hundreds of passes over a sample of 128 x 128 entries, dozens
 /// over larger ones, four over the matrix.
 template <class T>
-AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries, const DealtRows& dealt = {});
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries,
+                               const DistributedRows& distributed = {});
 
 }  // namespace motes::matching::detail

@@ -42,10 +42,10 @@ constexpr std::int64_t kColumnsPerTask = 64;
 constexpr int kMostTurns = 3;
 constexpr std::size_t kLevelRank = 4;
 
-std::vector<Index> poor_columns(const SparseCosts& core, Index wanted, const DealtRows& dealt) {
+std::vector<Index> poor_columns(const SparseCosts& core, Index wanted, const DistributedRows& distributed) {
   std::vector<Index> degree(at(core.graph.cols), 0), poor;
   for (const Index j : core.graph.col_index) ++degree[at(j)];
-  dealt.combine(std::span(degree), std::plus<>());
+  distributed.combine(std::span(degree), std::plus<>());
   for (Index j = 0; j < core.graph.cols; ++j)
     if (degree[at(j)] < wanted) poor.push_back(j);
   return poor;
@@ -91,15 +91,15 @@ void keep(std::vector<Found>& best, Index wanted, const Found& mine) {
 }
 
 /// Each column's least pairs of all ranks.
-void combine(std::vector<std::vector<Found>>& found, Index wanted, const DealtRows& dealt) {
-  if (dealt.ranks == nullptr || dealt.ranks->size() == 1) return;
+void combine(std::vector<std::vector<Found>>& found, Index wanted, const DistributedRows& distributed) {
+  if (distributed.ranks == nullptr || distributed.ranks->size() == 1) return;
   constexpr Index kNoRow = -1;
   std::vector<Found> mine;
   for (const auto& best : found) {
     mine.insert(mine.end(), best.begin(), best.end());
     mine.resize(mine.size() + at(wanted) - best.size(), Found{0, 0, kNoRow});
   }
-  const std::vector<Found> all = dealt.ranks->all_gather<Found>(mine);
+  const std::vector<Found> all = distributed.ranks->all_gather<Found>(mine);
   for (auto& best : found) best.clear();
   for (std::size_t k = 0; k < all.size(); ++k)
     if (all[k].row != kNoRow) keep(found[k % mine.size() / at(wanted)], wanted, all[k]);
@@ -108,7 +108,7 @@ void combine(std::vector<std::vector<Found>>& found, Index wanted, const DealtRo
 /// Adds the pairs of these columns that are least above their rows' reach.
 template <class T>
 void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>& columns, Index wanted,
-           const DealtRows& dealt, CoreSelection& selection) {
+           const DistributedRows& distributed, CoreSelection& selection) {
   const std::vector<Cost> reach = reach_of_rows(selection);
   std::vector<std::vector<Found>> found(columns.size());
   const auto tasks = (std::ssize(columns) + kColumnsPerTask - 1) / kColumnsPerTask;
@@ -119,15 +119,15 @@ void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>
       for (std::size_t k = begin; k < end; ++k) {
         const Cost cost = entries.at(i, columns[k]);
         if (cost == kInfiniteCost) continue;
-        keep(found[k], wanted, {cost - reach[at(i)], cost, dealt.first + i});
+        keep(found[k], wanted, {cost - reach[at(i)], cost, distributed.first + i});
       }
     }
   });
-  combine(found, wanted, dealt);
+  combine(found, wanted, distributed);
   std::vector<std::vector<CorePair>> added(at(entries.rows));
   for (std::size_t k = 0; k < columns.size(); ++k)
     for (const Found& one : found[k]) {
-      const Index i = one.row - dealt.first;
+      const Index i = one.row - distributed.first;
       if (i >= 0 && i < entries.rows && !has_pair(selection.core, i, columns[k]))
         added[at(i)].push_back({columns[k], one.cost});
     }
@@ -148,9 +148,9 @@ class LeastOfColumns {
   }
   void add_all(const LeastOfColumns& other) { add_all(other.least_); }
   /// With those of all ranks.
-  void combine(const DealtRows& dealt) {
-    if (dealt.ranks == nullptr || dealt.ranks->size() == 1) return;
-    const std::vector<Least> all = dealt.ranks->all_gather<Least>(least_);
+  void combine(const DistributedRows& distributed) {
+    if (distributed.ranks == nullptr || distributed.ranks->size() == 1) return;
+    const std::vector<Least> all = distributed.ranks->all_gather<Least>(least_);
     *this = LeastOfColumns(static_cast<Index>(limit_.size()));
     add_all(all);
   }
@@ -191,7 +191,7 @@ class LeastOfColumns {
 /// [cols] the least that rows pay above their reach, by rank kLevelRank.
 template <class T>
 std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach,
-                                const DealtRows& dealt) {
+                                const DistributedRows& distributed) {
   std::vector<std::optional<LeastOfColumns>> lists(static_cast<std::size_t>(threads));
   parallel_for(threads, (entries.rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
     auto& mine = lists[static_cast<std::size_t>(omp_get_thread_num())];
@@ -206,7 +206,7 @@ std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, con
   LeastOfColumns all(entries.cols);
   for (const auto& one : lists)
     if (one) all.add_all(*one);
-  all.combine(dealt);
+  all.combine(distributed);
   std::vector<Cost> levels(at(entries.cols));
   for (std::size_t j = 0; j < levels.size(); ++j)
     if (const double level = all.level(j); std::isfinite(level))
@@ -311,7 +311,7 @@ class LevelSelector {
 template <class T>
 CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
                                const std::vector<Cost>& reach, std::vector<Cost>&& level,
-                               const DealtRows& dealt) {
+                               const DistributedRows& distributed) {
   CoreSelection out;
   out.level = std::move(level);
   out.bound.resize(at(entries.rows));
@@ -320,7 +320,7 @@ CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offs
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   parallel_for(threads, tasks, [&](std::int64_t task) {
-    LevelSelector<T> selector(entries, pricer, out.level, wanted, dealt.first);
+    LevelSelector<T> selector(entries, pricer, out.level, wanted, distributed.first);
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
@@ -338,42 +338,42 @@ CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offs
 
 template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                   Index of_columns, const DealtRows& dealt, CoreSelection& selection) {
+                   Index of_columns, const DistributedRows& distributed, CoreSelection& selection) {
   const int threads = thread_count(execution);
-  std::vector<Index> poor = poor_columns(selection.core, of_columns, dealt);
+  std::vector<Index> poor = poor_columns(selection.core, of_columns, distributed);
   for (int turn = 0; turn < kMostTurns && kFewPoor * std::ssize(poor) > entries.cols; ++turn) {
     const std::vector<Cost> reach = reach_of_rows(selection);
-    CoreSelection levelled = select_by_levels(threads, entries, wanted, reach,
-                                              column_levels(threads, entries, reach, dealt), dealt);
+    CoreSelection levelled = select_by_levels(
+        threads, entries, wanted, reach, column_levels(threads, entries, reach, distributed), distributed);
     levelled.largest = selection.largest;
-    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns, dealt);
+    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns, distributed);
     if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
     selection = std::move(levelled);
     poor = std::move(still_poor);
   }
-  if (kFewPoor * std::ssize(poor) > entries.cols && dealt.of_all(entries.rows) == entries.cols)
-    return select_by_annealing(execution, entries, wanted, of_columns, dealt, selection);
-  if (!poor.empty()) serve(threads, entries, poor, of_columns, dealt, selection);
+  if (kFewPoor * std::ssize(poor) > entries.cols && distributed.of_all(entries.rows) == entries.cols)
+    return select_by_annealing(execution, entries, wanted, of_columns, distributed, selection);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, distributed, selection);
 }
 
 template <class T>
 void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                         Index of_columns, const DealtRows& dealt, CoreSelection& selection) {
+                         Index of_columns, const DistributedRows& distributed, CoreSelection& selection) {
   const int threads = thread_count(execution);
-  auto [u, v] = annealed_prices(threads, entries, dealt);
-  CoreSelection annealed = select_by_levels(threads, entries, wanted, u, std::move(v), dealt);
+  auto [u, v] = annealed_prices(threads, entries, distributed);
+  CoreSelection annealed = select_by_levels(threads, entries, wanted, u, std::move(v), distributed);
   annealed.largest = selection.largest;
   annealed.annealed = true;
   selection = std::move(annealed);
-  const std::vector<Index> poor = poor_columns(selection.core, of_columns, dealt);
-  if (!poor.empty()) serve(threads, entries, poor, of_columns, dealt, selection);
+  const std::vector<Index> poor = poor_columns(selection.core, of_columns, distributed);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, distributed, selection);
 }
 
-#define MOTES_INSTANTIATE(T)                                                                             \
-  template void serve_columns(const Execution&, const DenseEntries<T>&, Offset, Index, const DealtRows&, \
-                              CoreSelection&);                                                           \
-  template void select_by_annealing(const Execution&, const DenseEntries<T>&, Offset, Index,             \
-                                    const DealtRows&, CoreSelection&);
+#define MOTES_INSTANTIATE(T)                                                                 \
+  template void serve_columns(const Execution&, const DenseEntries<T>&, Offset, Index,       \
+                              const DistributedRows&, CoreSelection&);                       \
+  template void select_by_annealing(const Execution&, const DenseEntries<T>&, Offset, Index, \
+                                    const DistributedRows&, CoreSelection&);
 MOTES_INSTANTIATE(std::int32_t)
 MOTES_INSTANTIATE(std::int64_t)
 MOTES_INSTANTIATE(float)

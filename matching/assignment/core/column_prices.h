@@ -12,11 +12,11 @@ namespace motes::matching::detail {
 /// number of all rows.
 template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                   Index of_columns, const DealtRows& dealt, CoreSelection& selection);
+                   Index of_columns, const DistributedRows& distributed, CoreSelection& selection);
 
 /// The same with annealed prices as the columns' levels, in place of a selection; square matrices.
 template <class T>
 void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                         Index of_columns, const DealtRows& dealt, CoreSelection& selection);
+                         Index of_columns, const DistributedRows& distributed, CoreSelection& selection);
 
 }  // namespace motes::matching::detail

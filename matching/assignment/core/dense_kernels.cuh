@@ -42,7 +42,7 @@ class DensePolicy {
  public:
   using Problem = DeviceCanonical<DenseEntries<T>>;
 
-  /// `combine`: makes columns' least costs those of all ranks, where the rows are dealt out over `ranks`.
+  /// `combine`: makes columns' least costs those of all ranks, where the rows are distributed over `ranks`.
   /// Prices are not annealed then, and each rank gives a column neighbours from fewer bands of rows.
   explicit DensePolicy(int wanted, int ranks = 1, std::function<void(Cost*)> combine = {})
       : wanted_(std::clamp(wanted, 1, kMostWanted)),

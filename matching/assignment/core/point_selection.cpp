@@ -102,7 +102,7 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
 
 template <>
 CoreSelection select_core(const Execution& execution, const GeometricEntries& e, Offset wanted,
-                          Index of_columns, const DealtRows&) {
+                          Index of_columns, const DistributedRows&) {
   if (e.rows == 0 || e.cols == 0) return {};
   const int threads = thread_count(execution);
   CoreSelection out;

@@ -144,8 +144,8 @@ class RowSelector {
 
 template <class T>
 CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                                 Index of_columns, const DealtRows& dealt) {
-  if (dealt.of_all(entries.rows) == 0 || entries.cols == 0) return {};
+                                 Index of_columns, const DistributedRows& distributed) {
+  if (distributed.of_all(entries.rows) == 0 || entries.cols == 0) return {};
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   std::vector<T> largest(at(tasks), 0);
@@ -153,7 +153,7 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   CoreSelection out;
   out.bound.resize(at(entries.rows));
   parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
-    RowSelector<T> selector(entries, wanted, dealt.first);
+    RowSelector<T> selector(entries, wanted, distributed.first);
     parts[at(task)].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
@@ -165,7 +165,7 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   });
   double seen[] = {tasks > 0 ? static_cast<double>(*std::max_element(largest.begin(), largest.end())) : 0,
                    bad ? 1.0 : 0.0};
-  dealt.combine(std::span<double>(seen), [](double a, double b) { return std::max(a, b); });
+  distributed.combine(std::span<double>(seen), [](double a, double b) { return std::max(a, b); });
   out.largest = seen[0];
   out.bad = seen[1] > 0;
   if (out.bad) return out;
@@ -174,7 +174,8 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   unite(thread_count(execution), kRowsPerTask, parts, out.core);
   const bool legal = out.largest * entries.scale <= static_cast<double>(kMaxGridCost);
   if (of_columns > 0 && legal)
-    serve_columns(execution, entries, wanted, std::min(of_columns, dealt.of_all(entries.rows)), dealt, out);
+    serve_columns(execution, entries, wanted, std::min(of_columns, distributed.of_all(entries.rows)),
+                  distributed, out);
   return out;
 }
 
@@ -182,22 +183,22 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
 
 template <>
 CoreSelection select_core(const Execution& e, const DenseEntries<std::int32_t>& m, Offset w, Index c,
-                          const DealtRows& d) {
+                          const DistributedRows& d) {
   return select_from_matrix(e, m, w, c, d);
 }
 template <>
 CoreSelection select_core(const Execution& e, const DenseEntries<std::int64_t>& m, Offset w, Index c,
-                          const DealtRows& d) {
+                          const DistributedRows& d) {
   return select_from_matrix(e, m, w, c, d);
 }
 template <>
 CoreSelection select_core(const Execution& e, const DenseEntries<float>& m, Offset w, Index c,
-                          const DealtRows& d) {
+                          const DistributedRows& d) {
   return select_from_matrix(e, m, w, c, d);
 }
 template <>
 CoreSelection select_core(const Execution& e, const DenseEntries<double>& m, Offset w, Index c,
-                          const DealtRows& d) {
+                          const DistributedRows& d) {
   return select_from_matrix(e, m, w, c, d);
 }
 

@@ -8,7 +8,7 @@
 
 #include "matching/assignment/canonical/entries.h"
 #include "matching/assignment/core/core_graph.h"
-#include "matching/assignment/core/dealt_rows.h"
+#include "matching/assignment/core/distributed_rows.h"
 
 namespace motes::matching::detail {
 
@@ -32,21 +32,23 @@ struct CoreSelection {
 /// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
 /// have fewer (column_prices.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
 /// and where gates leave few pairs all of them are taken. The same for any number of threads. Rows of a
-/// matrix may be dealt out: then each rank selects from its own, and columns' pairs are chosen from all.
+/// matrix may be distributed: then each rank selects from its own, and columns' pairs are chosen from all.
 template <class Entries>
 CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted, Index of_columns,
-                          const DealtRows& dealt = {});
+                          const DistributedRows& distributed = {});
 template <>
 CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,
-                          const DealtRows&);
+                          const DistributedRows&);
 template <>
 CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index,
-                          const DealtRows&);
+                          const DistributedRows&);
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index, const DealtRows&);
+CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index,
+                          const DistributedRows&);
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index, const DealtRows&);
+CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index,
+                          const DistributedRows&);
 template <>
-CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DealtRows&);
+CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DistributedRows&);
 
 }  // namespace motes::matching::detail

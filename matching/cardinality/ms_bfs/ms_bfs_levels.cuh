@@ -197,7 +197,7 @@ __device__ inline void tell(Shared& shared, const Joined& joined, EdgeChunk* nex
 
 /// A round in which every block follows its part of the frontier downwards for itself, for up to `hops`
 /// levels, in the two halves of its shared memory; what does not fit goes to the grid's list, as of the last
-/// level. A block that has come to many chunks ends the round for all, so that they are dealt out again:
+/// level. A block that has come to many chunks ends the round for all, so that they are distributed again:
 /// the others see it a level later.
 template <int kLanes>
 __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, ForestProgress& at) {

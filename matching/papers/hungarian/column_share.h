@@ -1,7 +1,7 @@
 #pragma once
 /// The columns that a rank holds, on the CPU, for TreeSearch (tree_search.h), and for the reduction before it
-/// (dealt_start.h): Date & Nagi 2016, section 5, alternating-tree variant. Each round's local frontiers are
-/// gathered on every rank, and so are the labels of a band once they are final, so that no label travels
+/// (distributed_start.h): Date & Nagi 2016, section 5, alternating-tree variant. Each round's local frontiers
+/// are gathered on every rank, and so are the labels of a band once they are final, so that no label travels
 /// twice.
 
 #include <limits>

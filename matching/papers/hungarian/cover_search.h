@@ -1,6 +1,6 @@
 #pragma once
 /// The control of the classical search (hungarian.h): covers, dual updates, ends, augmentations. The rows of
-/// the matrix are behind `Rows`, which may be all here, dealt out over ranks, or on GPUs:
+/// the matrix are behind `Rows`, which may be all here, distributed over ranks, or on GPUs:
 ///
 ///   void begin()                             no row is in a tree. Duals and partners are those of the state,
 ///                                            which is the same on every rank.

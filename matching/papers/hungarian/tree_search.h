@@ -1,6 +1,6 @@
 #pragma once
 /// The control of the alternating-tree search (hungarian.h): forests, bands, ends, duals, augmentations. The
-/// columns' labels are behind `Columns`, which may be all here, dealt out over ranks, or on GPUs:
+/// columns' labels are behind `Columns`, which may be all here, distributed over ranks, or on GPUs:
 ///
 ///   void begin(roots)                  no labels; the roots of a forest are the frontier. Duals and partners
 ///                                      of the state, which is the same on every rank, hold until the next.

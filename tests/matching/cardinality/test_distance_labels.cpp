@@ -65,7 +65,7 @@ Distances distances(const TwoSidedGraph& graph, const Mates& mates) {
   return out;
 }
 
-/// Free rows with edges, dealt out to as many lists as there are parts.
+/// Free rows with edges, distributed to as many lists as there are parts.
 std::vector<std::vector<Index>> free_rows(const TwoSidedGraph& graph, const Mates& mates, std::size_t parts) {
   std::vector<std::vector<Index>> out(parts);
   for (Index i = 0; i < graph.rows; ++i)

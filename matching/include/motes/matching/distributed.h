@@ -3,13 +3,13 @@
 /// rows or some columns of the costs: Date & Nagi 2016, section 5.
 ///
 ///   const Split split = split_of("hungarian", costs_view);           // rows or columns
-///   DealtCosts mine = deal(ranks, split, std::move(costs));           // this rank's part
-///   Matching answer = solve_dealt(ranks, execution, "hungarian", mine);
-///   Certificate proof = verify_dealt(ranks, execution, mine, answer);
+///   DistributedCosts mine = distribute(ranks, split, std::move(costs));  // this rank's part
+///   Matching answer = solve_distributed(ranks, execution, "hungarian", mine);
+///   Certificate proof = verify_distributed(ranks, execution, mine, answer);
 ///
-/// solve_dealt and verify_dealt are collective: every rank calls them in the same order and gets the whole
-/// answer. That of `hungarian` and `hungarian-tree` has the same bits as on one rank, that of `jv` the same
-/// objective.
+/// solve_distributed and verify_distributed are collective: every rank calls them in the same order and gets
+/// the whole answer. That of `hungarian` and `hungarian-tree` has the same bits as on one rank, that of `jv`
+/// the same objective.
 ///
 /// Memory of a rank: its part of the costs (of a matrix: size / ranks; of points: all of them) and
 /// O(rows + cols) more. Data sent in a search: the rows of each round's frontier, and each label once
@@ -32,7 +32,7 @@ namespace motes::matching {
 enum class Split { rows, columns };
 
 /// A rank's part of a problem.
-struct DealtCosts {
+struct DistributedCosts {
   Index rows = 0, cols = 0;  ///< of the whole problem
   Split split = Split::rows;
   Block mine;  ///< this rank's rows or columns
@@ -52,13 +52,13 @@ Split split_of(std::string_view solver, const CostsView& problem);
 
 /// This rank's part of a problem in host memory that every rank has in whole. Every rank must pass the same
 /// problem; it is consumed.
-DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole);
+DistributedCosts distribute(const Communicator& ranks, Split split, Costs&& whole);
 
 /// This rank's part of the problem that a text describes (instances.h), for this solver. Of the matrices of
 /// gen:uniform and gen:points each rank makes only its own rows, where rows are distributed; of all else the
 /// whole first. Throws UsageError for a wrong text, and what split_of throws.
-DealtCosts deal_generated(const Communicator& ranks, const Execution& execution, std::string_view solver,
-                          std::string_view text);
+DistributedCosts distribute_generated(const Communicator& ranks, const Execution& execution,
+                                      std::string_view solver, std::string_view text);
 
 /// Solves the problem to optimality, with duals. `solver`: jv, hungarian or hungarian-tree. With the cuda
 /// back end each rank keeps its part on its device. The counters are those of the Hungarian solvers on one
@@ -66,11 +66,11 @@ DealtCosts deal_generated(const Communicator& ranks, const Execution& execution,
 /// stages in which it happens. Throws on every rank: std::invalid_argument for another solver, for another
 /// split than split_of gives, or for a malformed problem; ResourceError if memory, a device or NCCL is
 /// missing.
-Matching solve_dealt(Communicator& ranks, const Execution& execution, std::string_view solver,
-                     const DealtCosts& problem);
+Matching solve_distributed(Communicator& ranks, const Execution& execution, std::string_view solver,
+                           const DistributedCosts& problem);
 
 /// As verify(), over the pairs of all ranks. Every rank must pass the same matching. O(size of the part).
-Certificate verify_dealt(Communicator& ranks, const Execution& execution, const DealtCosts& problem,
-                         const Matching& matching);
+Certificate verify_distributed(Communicator& ranks, const Execution& execution,
+                               const DistributedCosts& problem, const Matching& matching);
 
 }  // namespace motes::matching

@@ -3,9 +3,9 @@
 /// not fit one machine's memory.
 ///
 ///   const Execution execution{1};
-///   DealtGraph mine = generate_dealt_graph(ranks, execution, "gen:rmat?scale=24");   // this rank's rows
-///   DealtMatching answer = solve_dealt(ranks, execution, mine);
-///   CardinalityCertificate proof = verify_dealt(ranks, mine, answer);
+///   DistributedGraph mine = generate_distributed_graph(ranks, execution, "gen:rmat?scale=24");
+///   DistributedMatching answer = solve_distributed(ranks, execution, mine);
+///   CardinalityCertificate proof = verify_distributed(ranks, mine, answer);
 ///
 /// Rows and columns are distributed in contiguous blocks (block_of). A rank holds the edges of its rows, the
 /// mates of its rows and columns, and a few bits for every row and every column of the whole graph.
@@ -27,7 +27,7 @@
 namespace motes::matching {
 
 /// A rank's part of a graph.
-struct DealtGraph {
+struct DistributedGraph {
   Index rows = 0, cols = 0;  ///< of the whole graph
   Block my_rows, my_cols;    ///< this rank's
   /// The edges of this rank's rows: part.rows == my_rows.count; columns are those of the whole graph.
@@ -36,7 +36,7 @@ struct DealtGraph {
 
 /// A rank's part of a maximum matching, with a vertex cover of the same size that proves it. Vertices are
 /// those of the whole graph.
-struct DealtMatching {
+struct DistributedMatching {
   std::vector<Index> row_to_col;   ///< [my_rows.count], -1 = free
   std::vector<Index> col_to_row;   ///< [my_cols.count], -1 = free
   std::vector<bool> row_in_cover;  ///< [my_rows.count]
@@ -54,13 +54,14 @@ struct DealtMatching {
 bool cardinality_runs_on_ranks(std::string_view solver);
 
 /// This rank's part of a graph that every rank has in whole. O(edges of the part).
-DealtGraph deal(const Communicator& ranks, const BipartiteGraphView& whole);
+DistributedGraph distribute(const Communicator& ranks, const BipartiteGraphView& whole);
 
 /// This rank's part of the graph that generate_graph (graph_instances.h) makes of the same text. For
 /// `erdos-renyi`, `rmat`, `road`, `web`, `grid`, `hexagonal`, `gated` and `rgg` no rank holds the edges of
 /// other ranks' rows at any time (but the places of all vertices, where there are such); for other families,
 /// and with permute=1, each rank makes the whole graph first. Throws on every rank as generate_graph does.
-DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution, std::string_view text);
+DistributedGraph generate_distributed_graph(Communicator& ranks, const Execution& execution,
+                                            std::string_view text);
 
 /// A maximum matching. Every rank first solves the graph of its own rows and columns with the solver that
 /// `auto` takes for one thread; free rows then propose to columns of other ranks; then one forest of
@@ -71,11 +72,11 @@ DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution,
 /// edges while its own part is solved, or while push-relabel runs; rows / 8 + cols / 8 bytes, with
 /// push-relabel 2 cols more; and the messages of a round: at most 12 bytes for each edge to a column of
 /// another rank.
-DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph);
+DistributedMatching solve_distributed(Communicator& ranks, const DistributedGraph& graph);
 
 /// As verify(), of the matching and the cover, trusting neither: each rank checks its own rows, their edges
 /// and its columns, against one bit of every column. The fault is that of the lowest rank that found one.
-CardinalityCertificate verify_dealt(Communicator& ranks, const DealtGraph& graph,
-                                    const DealtMatching& answer);
+CardinalityCertificate verify_distributed(Communicator& ranks, const DistributedGraph& graph,
+                                          const DistributedMatching& answer);
 
 }  // namespace motes::matching

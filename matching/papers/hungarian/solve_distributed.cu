@@ -9,10 +9,10 @@
 #include <motes/base/errors.h>
 #include <motes/base/workspace.h>
 
-#include "matching/papers/hungarian/dealt_columns.cuh"
-#include "matching/papers/hungarian/dealt_rows.cuh"
-#include "matching/papers/hungarian/dealt_start.h"
-#include "matching/papers/hungarian/solve_dealt.h"
+#include "matching/papers/hungarian/distributed_columns.cuh"
+#include "matching/papers/hungarian/distributed_rows.cuh"
+#include "matching/papers/hungarian/distributed_start.h"
+#include "matching/papers/hungarian/solve_distributed.h"
 
 namespace motes::matching::device {
 
@@ -29,7 +29,7 @@ detail::Solution solve_part(Communicator& ranks, const Execution& execution, boo
     const auto begun = std::chrono::steady_clock::now();
     const int device = gpu::device_of_rank(ranks);
     Workspace own;
-    std::optional<hungarian::DealtMatrix<Entries>> matrix;
+    std::optional<hungarian::DistributedMatrix<Entries>> matrix;
     gpu::DeviceCommunicator* devices = nullptr;
     gpu::Arena* arena = nullptr;
     ranks.agreed([&] {
@@ -45,7 +45,7 @@ detail::Solution solve_part(Communicator& ranks, const Execution& execution, boo
     detail::StartState state;
     Stats stats;
     const double transfer_s = seconds_since(begun);
-    bool feasible = detail::begin_dealt(sides, *matrix, state, stats);
+    bool feasible = detail::begin_distributed(sides, *matrix, state, stats);
     if (feasible && by_covers) {
       std::optional<hungarian::DeviceRows<Entries>> rows;
       ranks.agreed([&] { rows.emplace(*matrix, sides, state); });
@@ -63,15 +63,15 @@ detail::Solution solve_part(Communicator& ranks, const Execution& execution, boo
   }
 }
 
-#define MOTES_DEALT(Entries)                                                                                 \
+#define MOTES_DISTRIBUTED(Entries)                                                                           \
   template detail::Solution solve_part(Communicator&, const Execution&, bool, const detail::CanonicalSides&, \
                                        const Entries&, Index);
-MOTES_DEALT(SparseEntries)
-MOTES_DEALT(DenseEntries<std::int32_t>)
-MOTES_DEALT(DenseEntries<std::int64_t>)
-MOTES_DEALT(DenseEntries<float>)
-MOTES_DEALT(DenseEntries<double>)
-MOTES_DEALT(GeometricEntries)
-#undef MOTES_DEALT
+MOTES_DISTRIBUTED(SparseEntries)
+MOTES_DISTRIBUTED(DenseEntries<std::int32_t>)
+MOTES_DISTRIBUTED(DenseEntries<std::int64_t>)
+MOTES_DISTRIBUTED(DenseEntries<float>)
+MOTES_DISTRIBUTED(DenseEntries<double>)
+MOTES_DISTRIBUTED(GeometricEntries)
+#undef MOTES_DISTRIBUTED
 
 }  // namespace motes::matching::device

@@ -3,7 +3,7 @@
 /// the problem.
 
 #include "matching/assignment/canonical/canonical_form.h"
-#include "matching/distributed/dealt_problem.h"
+#include "matching/distributed/distributed_problem.h"
 
 namespace motes::matching {
 

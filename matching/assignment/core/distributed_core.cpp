@@ -1,6 +1,6 @@
 /// Rank 0 runs the loop of core_solver.cpp; the other ranks do what its questions need of their rows.
 
-#include "matching/assignment/core/dealt_core.h"
+#include "matching/assignment/core/distributed_core.h"
 
 #include <cstddef>
 #include <cstring>
@@ -48,10 +48,11 @@ std::vector<T> shared(Communicator& ranks, std::vector<T> values) {
 
 /// The pairs of all ranks, as rank 0 sees them; and a rank's part in answering.
 template <class T>
-class DealtPairs final : public OutsidePairs {
+class DistributedPairs final : public OutsidePairs {
  public:
-  DealtPairs(Communicator& ranks, const Execution& execution, const DenseEntries<T>& entries, Index first,
-             const CanonicalSides& oriented, const DealtCoreCalls& calls, const DealtCoreSettings& settings)
+  DistributedPairs(Communicator& ranks, const Execution& execution, const DenseEntries<T>& entries,
+                   Index first, const CanonicalSides& oriented, const DistributedCoreCalls& calls,
+                   const DistributedCoreSettings& settings)
       : ranks_(ranks),
         execution_(execution),
         entries_(entries),
@@ -228,9 +229,9 @@ class DealtPairs final : public OutsidePairs {
   Communicator& ranks_;
   const Execution& execution_;
   DenseEntries<T> entries_;
-  DealtRows rows_;
-  const DealtCoreCalls& calls_;
-  const DealtCoreSettings& settings_;
+  DistributedRows rows_;
+  const DistributedCoreCalls& calls_;
+  const DistributedCoreSettings& settings_;
   CoreSize size_;
   PairFinder<DenseEntries<T>> finder_;
   const CanonicalSides* sides_ = nullptr;
@@ -256,10 +257,10 @@ void share_solution(Communicator& ranks, Solution& solution) {
 }
 
 template <class T>
-Solution solve_dealt_core(Communicator& ranks, const Execution& execution, const CanonicalSides& oriented,
-                          const DenseEntries<T>& entries, Index first, const DealtCoreCalls& calls,
-                          const DealtCoreSettings& settings) {
-  DealtPairs<T> pairs(ranks, execution, entries, first, oriented, calls, settings);
+Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
+                                const CanonicalSides& oriented, const DenseEntries<T>& entries, Index first,
+                                const DistributedCoreCalls& calls, const DistributedCoreSettings& settings) {
+  DistributedPairs<T> pairs(ranks, execution, entries, first, oriented, calls, settings);
   const Offset pairs_in_all = Offset{oriented.rows} * oriented.cols;
   const bool whole =
       pairs_in_all == 0 || (oriented.cols < settings.least_cols && pairs_in_all <= settings.most_gathered);
@@ -293,10 +294,10 @@ Solution solve_dealt_core(Communicator& ranks, const Execution& execution, const
   return solution;
 }
 
-#define MOTES_INSTANTIATE(T)                                                                 \
-  template Solution solve_dealt_core(Communicator&, const Execution&, const CanonicalSides&, \
-                                     const DenseEntries<T>&, Index, const DealtCoreCalls&,   \
-                                     const DealtCoreSettings&);
+#define MOTES_INSTANTIATE(T)                                                                           \
+  template Solution solve_distributed_core(Communicator&, const Execution&, const CanonicalSides&,     \
+                                           const DenseEntries<T>&, Index, const DistributedCoreCalls&, \
+                                           const DistributedCoreSettings&);
 MOTES_INSTANTIATE(std::int32_t)
 MOTES_INSTANTIATE(std::int64_t)
 MOTES_INSTANTIATE(float)

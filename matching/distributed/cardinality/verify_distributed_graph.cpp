@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "matching/distributed/cardinality/dealt_state.h"
+#include "matching/distributed/cardinality/distributed_state.h"
 
 namespace motes::matching {
 namespace {
@@ -14,7 +14,7 @@ struct Pair {
 
 std::string name(const char* kind, Index k) { return kind + (" " + std::to_string(k)); }
 
-bool right_sizes(const DealtGraph& graph, const DealtMatching& answer) {
+bool right_sizes(const DistributedGraph& graph, const DistributedMatching& answer) {
   return answer.row_to_col.size() == at(graph.my_rows.count) &&
          answer.col_to_row.size() == at(graph.my_cols.count) &&
          answer.row_in_cover.size() == at(graph.my_rows.count) &&
@@ -22,7 +22,7 @@ bool right_sizes(const DealtGraph& graph, const DealtMatching& answer) {
 }
 
 /// The first fault of this rank's rows by themselves: columns that do not exist, pairs without an edge.
-std::string fault_of_rows(const DealtGraph& graph, const DealtMatching& answer) {
+std::string fault_of_rows(const DistributedGraph& graph, const DistributedMatching& answer) {
   for (Index k = 0; k < graph.my_rows.count; ++k) {
     const Index j = answer.row_to_col[at(k)], row = graph.my_rows.first + k;
     if (j == -1) continue;
@@ -37,7 +37,8 @@ std::string fault_of_rows(const DealtGraph& graph, const DealtMatching& answer) 
 
 /// Every row tells its column's rank, where the column must name the row. Columns that name a row which does
 /// not name them are found by counting.
-std::string fault_of_mates(Communicator& ranks, const DealtGraph& graph, const DealtMatching& answer) {
+std::string fault_of_mates(Communicator& ranks, const DistributedGraph& graph,
+                           const DistributedMatching& answer) {
   detail::Mail<Pair> mail(ranks);
   const detail::Owners owners(graph.cols, ranks.size());
   for (Index k = 0; k < graph.my_rows.count; ++k)
@@ -60,7 +61,8 @@ std::string fault_of_mates(Communicator& ranks, const DealtGraph& graph, const D
 }
 
 /// The first edge of this rank that the cover does not touch.
-std::string fault_of_cover(Communicator& ranks, const DealtGraph& graph, const DealtMatching& answer) {
+std::string fault_of_cover(Communicator& ranks, const DistributedGraph& graph,
+                           const DistributedMatching& answer) {
   // As bits: a list of all columns would be 32 times as long.
   std::vector<std::uint64_t> bits(at(graph.my_cols.count) / 64 + 1, 0);
   for (std::size_t k = 0; k < answer.col_in_cover.size(); ++k)
@@ -98,8 +100,8 @@ std::string first_of_all(Communicator& ranks, std::string fault) {
 
 }  // namespace
 
-CardinalityCertificate verify_dealt(Communicator& ranks, const DealtGraph& graph,
-                                    const DealtMatching& answer) {
+CardinalityCertificate verify_distributed(Communicator& ranks, const DistributedGraph& graph,
+                                          const DistributedMatching& answer) {
   CardinalityCertificate found;
   // A rank with a fault that would make the rest unreadable ends the check on all.
   found.fault =

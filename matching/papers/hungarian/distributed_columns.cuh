@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "matching/papers/hungarian/column_scan.cuh"
-#include "matching/papers/hungarian/dealt_list.cuh"
-#include "matching/papers/hungarian/dealt_matrix.cuh"
+#include "matching/papers/hungarian/distributed_list.cuh"
+#include "matching/papers/hungarian/distributed_matrix.cuh"
 #include "matching/papers/hungarian/tree_search.h"
 
 namespace motes::matching::device::hungarian {
@@ -71,7 +71,8 @@ __global__ void __launch_bounds__(kBlock, 1)
 template <class Entries>
 class DeviceColumns {
  public:
-  DeviceColumns(DealtMatrix<Entries>& matrix, const CanonicalSides& sides, const detail::StartState& state)
+  DeviceColumns(DistributedMatrix<Entries>& matrix, const CanonicalSides& sides,
+                const detail::StartState& state)
       : matrix_(matrix),
         state_(state),
         arena_(matrix.arena()),
@@ -179,7 +180,7 @@ class DeviceColumns {
     return total;
   }
 
-  DealtMatrix<Entries>& matrix_;
+  DistributedMatrix<Entries>& matrix_;
   const detail::StartState& state_;
   gpu::Arena& arena_;
   ListExchange<Active> frontiers_;

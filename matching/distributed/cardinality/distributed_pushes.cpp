@@ -14,12 +14,12 @@
 /// Labels are estimates: they may be too small (out of date) or too large (the search does not wait for
 /// messages of one level before it goes on with another, and they end at 65535). So a row may be given up
 /// although it has an augmenting path, and the matching left here need not be maximum. The forest
-/// (dealt_forest.cpp) starts from it, finds the remaining paths, and proves that there are no more.
+/// (distributed_forest.cpp) starts from it, finds the remaining paths, and proves that there are no more.
 
 #include <limits>
 
 #include "matching/cardinality/augmenting_search.h"
-#include "matching/distributed/cardinality/dealt_state.h"
+#include "matching/distributed/cardinality/distributed_state.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -34,11 +34,11 @@ struct ColumnSide {
   std::vector<Index> rows;
 };
 
-ColumnSide columns_of(DealtState& state) {
+ColumnSide columns_of(DistributedState& state) {
   struct Edge {
     Index row, col;
   };
-  const DealtGraph& graph = state.graph;
+  const DistributedGraph& graph = state.graph;
   Mail<Edge> mail(state.ranks);
   ColumnSide out{std::vector<Offset>(at(graph.my_cols.count) + 1, 0), {}};
   const auto over_own = [&](const auto& use) {
@@ -79,7 +79,7 @@ struct Bid {
 
 class Pushes {
  public:
-  Pushes(DealtState& state, CardinalityStats& stats)
+  Pushes(DistributedState& state, CardinalityStats& stats)
       : state_(state),
         stats_(stats),
         columns_(columns_of(state)),
@@ -230,7 +230,7 @@ class Pushes {
       answer({bid.row, bid.col, label(bid.col)});
   }
 
-  DealtState& state_;
+  DistributedState& state_;
   CardinalityStats& stats_;
   ColumnSide columns_;
   Mail<Found> found_;
@@ -244,6 +244,6 @@ class Pushes {
 
 }  // namespace
 
-void push_dealt_rows(DealtState& state, CardinalityStats& stats) { Pushes(state, stats).run(); }
+void push_distributed_rows(DistributedState& state, CardinalityStats& stats) { Pushes(state, stats).run(); }
 
 }  // namespace motes::matching::detail

@@ -8,7 +8,7 @@
 namespace motes::matching::detail {
 
 /// The problem without its pairs: sizes and unmatched costs, for all that needs no more.
-inline CostsView outline_of(const DealtCosts& problem) {
+inline CostsView outline_of(const DistributedCosts& problem) {
   return SparseCostsView{
       {problem.rows, problem.cols, {}, {}}, {},          problem.unmatched_row_cost,
       problem.unmatched_col_cost,           Space::host, fraction_bits_of(view_of(problem.part))};
@@ -38,14 +38,14 @@ Entries sliced(Entries e, Split split, const Block& mine) {
 
 /// Calls f(entries) with this rank's part in the problem's own orientation.
 template <class F>
-auto with_part(const DealtCosts& problem, F&& f) {
+auto with_part(const DistributedCosts& problem, F&& f) {
   return with_entries(view_of(problem.part),
                       [&](const auto& whole) { return f(sliced(whole, problem.split, problem.mine)); });
 }
 
 /// The same in the orientation of the canonical form: rows exchanged with columns where it has them so.
 template <class F>
-auto with_canonical_part(const DealtCosts& problem, bool exchange, F&& f) {
+auto with_canonical_part(const DistributedCosts& problem, bool exchange, F&& f) {
   if (!exchange) return with_part(problem, f);
   if (const auto* sparse = std::get_if<SparseCosts>(&problem.part)) {
     const SparseCosts other = transpose(sparse->view());

@@ -6,7 +6,7 @@
 
 #include <motes/base/index.h>
 
-#include "matching/distributed/dealt_problem.h"
+#include "matching/distributed/distributed_problem.h"
 #include "matching/instances/rows_wanted.h"
 
 namespace motes::matching {
@@ -57,7 +57,7 @@ SparseCosts cut(const SparseCosts& whole, Split split, const Block& mine) {
 }
 
 /// Of every vertex; nothing: the smaller side must be matched, and the larger side may be free at no cost.
-void set_unmatched(DealtCosts& costs, std::optional<Cost> cost) {
+void set_unmatched(DistributedCosts& costs, std::optional<Cost> cost) {
   const bool rows = cost || costs.rows > costs.cols, cols = cost || costs.cols > costs.rows;
   costs.unmatched_row_cost.assign(rows ? at(costs.rows) : 0, cost.value_or(0));
   costs.unmatched_col_cost.assign(cols ? at(costs.cols) : 0, cost.value_or(0));
@@ -90,8 +90,8 @@ Split split_of(std::string_view solver, const CostsView& problem) {
   return detail::split_for(solver, problem);
 }
 
-DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole) {
-  DealtCosts out;
+DistributedCosts distribute(const Communicator& ranks, Split split, Costs&& whole) {
+  DistributedCosts out;
   const CostsView view = view_of(whole);
   out.rows = rows_of(view);
   out.cols = cols_of(view);
@@ -109,12 +109,12 @@ DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole) {
   return out;
 }
 
-DealtCosts deal_generated(const Communicator& ranks, const Execution& execution, std::string_view solver,
-                          std::string_view text) {
+DistributedCosts distribute_generated(const Communicator& ranks, const Execution& execution,
+                                      std::string_view solver, std::string_view text) {
   Block mine;
   instances::RowsWanted wanted;
   wanted.choose = [&](Index rows, Index cols, bool unmatched) -> std::optional<Block> {
-    DealtCosts outline;
+    DistributedCosts outline;
     outline.rows = rows, outline.cols = cols;
     set_unmatched(outline, unmatched ? std::optional<Cost>(0) : std::nullopt);
     if (detail::split_for(solver, detail::outline_of(outline)) != Split::rows) return std::nullopt;
@@ -123,9 +123,9 @@ DealtCosts deal_generated(const Communicator& ranks, const Execution& execution,
   Costs costs = instances::generate_rows(execution, text, wanted);
   if (!wanted.made) {
     const Split split = split_of(solver, view_of(costs));
-    return deal(ranks, split, std::move(costs));
+    return distribute(ranks, split, std::move(costs));
   }
-  DealtCosts out;
+  DistributedCosts out;
   out.rows = wanted.all_rows;
   out.cols = cols_of(view_of(costs));
   out.mine = mine;

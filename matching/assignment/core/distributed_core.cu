@@ -1,4 +1,4 @@
-/// `jv` on a matrix whose rows are dealt out over GPUs, one for each rank: rank 0 runs the loop of
+/// `jv` on a matrix whose rows are distributed over GPUs, one for each rank: rank 0 runs the loop of
 /// core_solver.cuh on its device, and the other ranks answer its questions with the kernels of one GPU
 /// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL. Where the core misleads, rank 0
 /// gathers the matrix and solves it as one GPU does, with annealed prices, if its device has room for it.
@@ -10,8 +10,8 @@
 #include <motes/base/timer.h>
 #include <motes/base/workspace.h>
 
-#include "matching/assignment/core/dealt_core.h"
 #include "matching/assignment/core/dense_kernels.cuh"
+#include "matching/assignment/core/distributed_core.h"
 #include "matching/assignment/jonker_volgenant_device.h"
 
 namespace motes::matching::device {
@@ -30,13 +30,13 @@ __global__ void shift_rows_kernel(Index* row, Index count, Index by) {
 
 /// A rank's rows on its device; on rank 0 also the policy of core_solver.cuh for all rows.
 template <class T>
-class DealtPolicy {
+class DistributedPolicy {
  public:
   using Problem = DeviceCanonical<DenseEntries<T>>;
 
-  DealtPolicy(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
-              const CanonicalSides& sides, const Problem& mine, Index first,
-              const std::function<detail::Solution(const CanonicalSides&)>& without_core)
+  DistributedPolicy(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
+                    const CanonicalSides& sides, const Problem& mine, Index first,
+                    const std::function<detail::Solution(const CanonicalSides&)>& without_core)
       : arena_(arena),
         devices_(devices),
         hosts_(hosts),
@@ -215,9 +215,9 @@ class DealtPolicy {
 }  // namespace core
 
 template <class T>
-detail::Solution solve_dealt_core(Communicator& ranks, const Execution& execution,
-                                  const DenseEntries<T>& host, const DenseEntries<T>* on_device, Index first,
-                                  const DealtDeviceCalls& calls) {
+detail::Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
+                                        const DenseEntries<T>& host, const DenseEntries<T>* on_device,
+                                        Index first, const DistributedDeviceCalls& calls) {
   const auto begun = std::chrono::steady_clock::now();
   const int device = gpu::device_of_rank(ranks);
   Workspace own;
@@ -252,7 +252,7 @@ detail::Solution solve_dealt_core(Communicator& ranks, const Execution& executio
         entries.rows,  sides.cols,      entries, nullptr, arena->upload(std::span<const Cost>(sides.start)),
         sides.perfect, survey.row_least};
     if (!sides.row_exit.empty()) mine.row_exit = arena->upload(sides.row_exit);
-    core::DealtPolicy<T> policy(*arena, devices, ranks, sides, mine, first, calls.without_core);
+    core::DistributedPolicy<T> policy(*arena, devices, ranks, sides, mine, first, calls.without_core);
     if (ranks.rank() > 0) {
       policy.serve();
     } else {
@@ -270,13 +270,14 @@ detail::Solution solve_dealt_core(Communicator& ranks, const Execution& executio
   return solution;
 }
 
-#define MOTES_DEALT(T)                                                                                \
-  template detail::Solution solve_dealt_core(Communicator&, const Execution&, const DenseEntries<T>&, \
-                                             const DenseEntries<T>*, Index, const DealtDeviceCalls&);
-MOTES_DEALT(std::int32_t)
-MOTES_DEALT(std::int64_t)
-MOTES_DEALT(float)
-MOTES_DEALT(double)
-#undef MOTES_DEALT
+#define MOTES_DISTRIBUTED(T)                                                                                \
+  template detail::Solution solve_distributed_core(Communicator&, const Execution&, const DenseEntries<T>&, \
+                                                   const DenseEntries<T>*, Index,                           \
+                                                   const DistributedDeviceCalls&);
+MOTES_DISTRIBUTED(std::int32_t)
+MOTES_DISTRIBUTED(std::int64_t)
+MOTES_DISTRIBUTED(float)
+MOTES_DISTRIBUTED(double)
+#undef MOTES_DISTRIBUTED
 
 }  // namespace motes::matching::device

@@ -6,13 +6,13 @@
 #include <motes/matching/initialiser.h>
 #include <motes/matching/registry.h>
 
-#include "matching/distributed/cardinality/dealt_state.h"
+#include "matching/distributed/cardinality/distributed_state.h"
 
 namespace motes::matching::detail {
 namespace {
 
 /// This rank's rows and columns, numbered from 0, with the edges between them.
-BipartiteGraph own_graph(const DealtGraph& graph) {
+BipartiteGraph own_graph(const DistributedGraph& graph) {
   const auto& part = graph.part;
   const Block& cols = graph.my_cols;
   BipartiteGraph own{part.rows, cols.count, {}, {}};
@@ -35,7 +35,7 @@ struct Proposal {
 
 }  // namespace
 
-std::int64_t match_own_columns(DealtState& state) {
+std::int64_t match_own_columns(DistributedState& state) {
   const BipartiteGraph own = own_graph(state.graph);
   const Execution one_thread{1};
   const AutoChoice choice = choose_cardinality_solver(own.view(), Backend::cpu, Gpu::none, 1);
@@ -53,7 +53,7 @@ std::int64_t match_own_columns(DealtState& state) {
 
 // A column is told to other ranks only where it was asked for: a rank keeps the columns that it has proposed
 // to, and proposes to none of them again. A proposal that is refused met a column that has a mate.
-void match_other_columns(DealtState& state) {
+void match_other_columns(DistributedState& state) {
   if (state.ranks.size() == 1) return;
   VertexSet tried(state.graph.cols);
   std::vector<Index> free_rows;

@@ -1,5 +1,5 @@
 #pragma once
-/// `jv` on a matrix whose rows are dealt out over ranks: core_solver.h with the pairs of other ranks.
+/// `jv` on a matrix whose rows are distributed over ranks: core_solver.h with the pairs of other ranks.
 
 #include <functional>
 
@@ -9,7 +9,7 @@
 
 namespace motes::matching::detail {
 
-struct DealtCoreSettings {
+struct DistributedCoreSettings {
   /// With fewer columns no core is used: rank 0 solves the matrix, if it may gather it.
   Index least_cols = 512;
   /// Pairs of a matrix that rank 0 may gather where a core is of no use.
@@ -18,7 +18,7 @@ struct DealtCoreSettings {
 };
 
 /// What the caller provides. Collective: every rank makes these calls.
-struct DealtCoreCalls {
+struct DistributedCoreCalls {
   /// The sides of the problem. `seen`: what the selection saw of the entries, which are checked by it if they
   /// are float or double; nullptr: there was none. Throws on every rank if entries are faulty.
   std::function<CanonicalSides(const CoreSelection* seen)> make_sides;
@@ -34,9 +34,10 @@ struct DealtCoreCalls {
 /// Sent: the core once, to rank 0; in each round the duals, and the pairs that violate them. Memory of rank 0
 /// beside its rows: O(rows + cols + core).
 template <class T>
-Solution solve_dealt_core(Communicator& ranks, const Execution& execution, const CanonicalSides& oriented,
-                          const DenseEntries<T>& entries, Index first, const DealtCoreCalls& calls,
-                          const DealtCoreSettings& settings = {});
+Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
+                                const CanonicalSides& oriented, const DenseEntries<T>& entries, Index first,
+                                const DistributedCoreCalls& calls,
+                                const DistributedCoreSettings& settings = {});
 
 /// Copies rank 0's solution to all ranks, but for the seconds.
 void share_solution(Communicator& ranks, Solution& solution);
@@ -45,9 +46,9 @@ void share_solution(Communicator& ranks, Solution& solution);
 
 namespace motes::matching::device {
 
-/// As detail::DealtCoreCalls. `largest`: what the entries here do not pass in magnitude, or more than any may
-/// have where some are faulty.
-struct DealtDeviceCalls {
+/// As detail::DistributedCoreCalls. `largest`: what the entries here do not pass in magnitude, or more than
+/// any may have where some are faulty.
+struct DistributedDeviceCalls {
   std::function<detail::CanonicalSides(Cost largest)> make_sides;
   std::function<detail::Solution(const detail::CanonicalSides&)> without_core;
 };
@@ -58,9 +59,9 @@ struct DealtDeviceCalls {
 /// depend on timing, the matching and the duals may. Throws ResourceError on every rank where CUDA or NCCL is
 /// lacking.
 template <class T>
-detail::Solution solve_dealt_core(Communicator& ranks, const Execution& execution,
-                                  const detail::DenseEntries<T>& host,
-                                  const detail::DenseEntries<T>* on_device, Index first,
-                                  const DealtDeviceCalls& calls);
+detail::Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
+                                        const detail::DenseEntries<T>& host,
+                                        const detail::DenseEntries<T>* on_device, Index first,
+                                        const DistributedDeviceCalls& calls);
 
 }  // namespace motes::matching::device

@@ -7,13 +7,13 @@
 #include <motes/base/timer.h>
 
 #include "matching/cardinality/augmenting_search.h"
-#include "matching/distributed/cardinality/dealt_state.h"
+#include "matching/distributed/cardinality/distributed_state.h"
 #include "matching/instances/graph_families.h"
 
 namespace motes::matching {
 namespace {
 
-void check_part(const Communicator& ranks, const DealtGraph& graph) {
+void check_part(const Communicator& ranks, const DistributedGraph& graph) {
   const auto same = [](const Block& a, const Block& b) { return a.first == b.first && a.count == b.count; };
   if (graph.rows < 0 || graph.cols < 0 ||
       !same(graph.my_rows, block_of(graph.rows, ranks.rank(), ranks.size())) ||
@@ -29,12 +29,12 @@ bool cardinality_runs_on_ranks(std::string_view solver) {
   return solver == "ms-bfs" || solver == "ms-bfs-graft";
 }
 
-DealtGraph deal(const Communicator& ranks, const BipartiteGraphView& whole) {
-  DealtGraph out{whole.rows,
-                 whole.cols,
-                 block_of(whole.rows, ranks.rank(), ranks.size()),
-                 block_of(whole.cols, ranks.rank(), ranks.size()),
-                 {}};
+DistributedGraph distribute(const Communicator& ranks, const BipartiteGraphView& whole) {
+  DistributedGraph out{whole.rows,
+                       whole.cols,
+                       block_of(whole.rows, ranks.rank(), ranks.size()),
+                       block_of(whole.cols, ranks.rank(), ranks.size()),
+                       {}};
   out.part.rows = out.my_rows.count;
   out.part.cols = whole.cols;
   const auto offsets = whole.row_offsets.begin() + out.my_rows.first;
@@ -45,8 +45,9 @@ DealtGraph deal(const Communicator& ranks, const BipartiteGraphView& whole) {
   return out;
 }
 
-DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution, std::string_view text) {
-  DealtGraph out;
+DistributedGraph generate_distributed_graph(Communicator& ranks, const Execution& execution,
+                                            std::string_view text) {
+  DistributedGraph out;
   ranks.agreed([&] { out.part = instances::generate_rows(execution, text, {ranks.rank(), ranks.size()}); });
   out.rows = static_cast<Index>(ranks.all_reduce(out.part.rows, Reduction::sum));
   out.cols = out.part.cols;
@@ -55,12 +56,12 @@ DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution,
   return out;
 }
 
-DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph) {
+DistributedMatching solve_distributed(Communicator& ranks, const DistributedGraph& graph) {
   using detail::Timed;
   const Communicator::Traffic before = ranks.traffic();
-  DealtMatching answer;
+  DistributedMatching answer;
   CardinalityStats& stats = answer.stats;
-  detail::DealtState state(ranks, graph);
+  detail::DistributedState state(ranks, graph);
   ranks.agreed([&] {
     const Timed timed(stats, "local");
     check_part(ranks, graph);
@@ -74,7 +75,7 @@ DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph) {
     return std::ssize(state.row_to_col) - std::count(state.row_to_col.begin(), state.row_to_col.end(), -1);
   };
   answer.initial_pairs = pairs();
-  grow_dealt_forest(state, answer);
+  grow_distributed_forest(state, answer);
   std::int64_t sums[] = {answer.local_pairs,    answer.initial_pairs, pairs(),
                          stats.edges_traversed, stats.path_edges,     stats.pushes};
   ranks.all_reduce(sums, Reduction::sum);

@@ -22,13 +22,13 @@
 /// Differences from the papers. Columns are explored top-down only and trees are not grafted, both of which
 /// would need the edges of columns all the time, and a message for each row asked about. Two ranks may find
 /// leaves of one tree in the same round; the root takes that of the lowest rank, and the other column stays
-/// in its tree, unused. Where the phases become slow, push-relabel goes on (dealt_pushes.cpp), and the forest
-/// ends what it leaves.
+/// in its tree, unused. Where the phases become slow, push-relabel goes on (distributed_pushes.cpp), and the
+/// forest ends what it leaves.
 
 #include <cmath>
 
 #include "matching/cardinality/augmenting_search.h"
-#include "matching/distributed/cardinality/dealt_state.h"
+#include "matching/distributed/cardinality/distributed_state.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -47,7 +47,7 @@ struct Flip {
 
 class Forest {
  public:
-  Forest(DealtState& state, CardinalityStats& stats)
+  Forest(DistributedState& state, CardinalityStats& stats)
       : state_(state),
         stats_(stats),
         mail_(state.ranks),
@@ -75,7 +75,7 @@ class Forest {
       stats_.augmented.push_back(paths);
       if (paths == 0) return;
       if (!pushed && !pays(paths, paths_before, sums[1], sums[2], sums[3])) {
-        push_dealt_rows(state_, stats_);
+        push_distributed_rows(state_, stats_);
         take_roots();
         pushed = true;
       }
@@ -85,7 +85,7 @@ class Forest {
   }
 
   /// Koenig's cover, from the last phase, which found no leaf.
-  void cover(DealtMatching& answer) const {
+  void cover(DistributedMatching& answer) const {
     const Block& rows = state_.graph.my_rows;
     const Block& cols = state_.graph.my_cols;
     answer.row_in_cover.resize(at(rows.count));
@@ -229,7 +229,7 @@ class Forest {
     return paths;
   }
 
-  DealtState& state_;
+  DistributedState& state_;
   CardinalityStats& stats_;
   Mail<Message> mail_;
   Mail<Flip> flips_;
@@ -244,7 +244,7 @@ class Forest {
 
 }  // namespace
 
-void grow_dealt_forest(DealtState& state, DealtMatching& answer) {
+void grow_distributed_forest(DistributedState& state, DistributedMatching& answer) {
   Forest forest(state, answer.stats);
   forest.run();
   forest.cover(answer);

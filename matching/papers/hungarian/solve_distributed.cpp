@@ -1,14 +1,14 @@
 /// The Hungarian solvers over several ranks (Date & Nagi 2016, section 5): the searches of one rank, with
 /// rows or columns distributed.
 
-#include "matching/papers/hungarian/solve_dealt.h"
+#include "matching/papers/hungarian/solve_distributed.h"
 
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
 
 #include "matching/papers/hungarian/column_share.h"
 #include "matching/papers/hungarian/cover_search.h"
-#include "matching/papers/hungarian/dealt_start.h"
+#include "matching/papers/hungarian/distributed_start.h"
 #include "matching/papers/hungarian/row_share.h"
 #include "matching/papers/hungarian/tree_search.h"
 
@@ -23,14 +23,14 @@ Solution solve_part(Communicator& ranks, int threads, bool by_covers, const Cano
   bool feasible = false;
   if (by_covers) {
     RowStart<Entries> start(entries, first, threads, ranks);
-    feasible = begin_dealt(sides, start, state, stats);
+    feasible = begin_distributed(sides, start, state, stats);
     if (feasible) {
       RowShare<Entries> rows(entries, first, state, threads, &ranks);
       feasible = CoverSearch(sides, state, rows, stats).run();
     }
   } else {
     ColumnStart<Entries> start(entries, first, sides.cols, threads, ranks);
-    feasible = begin_dealt(sides, start, state, stats);
+    feasible = begin_distributed(sides, start, state, stats);
     if (feasible) {
       ColumnShare<Entries> columns(entries, first, state, threads, &ranks);
       feasible = TreeSearch(sides, state, columns, stats).run();
@@ -64,16 +64,16 @@ detail::Solution solve_part(Communicator& ranks, const Execution&, bool, const d
   });
   return {};
 }
-#define MOTES_DEALT(Entries)                                                                                 \
+#define MOTES_DISTRIBUTED(Entries)                                                                           \
   template detail::Solution solve_part(Communicator&, const Execution&, bool, const detail::CanonicalSides&, \
                                        const Entries&, Index);
-MOTES_DEALT(detail::SparseEntries)
-MOTES_DEALT(detail::DenseEntries<std::int32_t>)
-MOTES_DEALT(detail::DenseEntries<std::int64_t>)
-MOTES_DEALT(detail::DenseEntries<float>)
-MOTES_DEALT(detail::DenseEntries<double>)
-MOTES_DEALT(detail::GeometricEntries)
-#undef MOTES_DEALT
+MOTES_DISTRIBUTED(detail::SparseEntries)
+MOTES_DISTRIBUTED(detail::DenseEntries<std::int32_t>)
+MOTES_DISTRIBUTED(detail::DenseEntries<std::int64_t>)
+MOTES_DISTRIBUTED(detail::DenseEntries<float>)
+MOTES_DISTRIBUTED(detail::DenseEntries<double>)
+MOTES_DISTRIBUTED(detail::GeometricEntries)
+#undef MOTES_DISTRIBUTED
 }  // namespace device
 #endif
 

@@ -1,5 +1,5 @@
 // The Hungarian solvers over several ranks, here threads: the bits of one rank, proven by the certificate
-// over all ranks, whatever is dealt out how.
+// over all ranks, however the costs are distributed.
 
 #include <limits>
 #include <random>
@@ -50,11 +50,11 @@ std::vector<Answer> on_ranks(int size, const std::string& solver, const Costs& c
     execution.threads = threads;
     execution.backend = backend;
     const auto split = matching::split_of(solver, view_of(costs));
-    const auto dealt = matching::deal(ranks, split, Costs(costs));
+    const auto distributed = matching::distribute(ranks, split, Costs(costs));
     Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
-    answer.matching = matching::solve_dealt(ranks, execution, solver, dealt);
+    answer.matching = matching::solve_distributed(ranks, execution, solver, distributed);
     if (answer.matching.status == Status::optimal)
-      answer.certificate = matching::verify_dealt(ranks, execution, dealt, answer.matching);
+      answer.certificate = matching::verify_distributed(ranks, execution, distributed, answer.matching);
   });
   return answers;
 }
@@ -103,7 +103,7 @@ std::vector<std::pair<std::string, Costs>> kinds_of(const testing::Instance& ins
 
 }  // namespace
 
-TEST_CASE("dealt: every family of small problems, as every kind of costs, on 1, 2, 3 and more ranks") {
+TEST_CASE("distributed: every family of small problems, as every kind of costs, on 1, 2, 3 and more ranks") {
   for (const char* name : kNames)
     for (std::uint64_t seed = 21; seed <= 21; ++seed) {
       for (const auto& instance : testing::small_instances(seed)) {
@@ -121,7 +121,7 @@ TEST_CASE("dealt: every family of small problems, as every kind of costs, on 1, 
     }
 }
 
-TEST_CASE("dealt: hundreds of rows, ties, rectangles, points, and costs that leave exits open") {
+TEST_CASE("distributed: hundreds of rows, ties, rectangles, points, and costs that leave exits open") {
   for (const char* name : kNames) {
     for (const auto& instance : testing::large_instances(7))
       if (instance.costs.graph.rows <= 500)
@@ -136,7 +136,7 @@ TEST_CASE("dealt: hundreds of rows, ties, rectangles, points, and costs that lea
   }
 }
 
-TEST_CASE("dealt: fewer rows or columns than ranks, and none at all") {
+TEST_CASE("distributed: fewer rows or columns than ranks, and none at all") {
   for (const char* name : kNames)
     for (const auto& [rows, cols] :
          {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {1, 1}, {2, 2}, {1, 4}, {4, 1}, {3, 5}}) {
@@ -146,7 +146,7 @@ TEST_CASE("dealt: fewer rows or columns than ranks, and none at all") {
     }
 }
 
-TEST_CASE("dealt: threads of a rank change nothing") {
+TEST_CASE("distributed: threads of a rank change nothing") {
   for (const char* name : kNames) {
     const Costs costs = matching::generate_assignment({1}, "gen:uniform?rows=700&high=2000");
     const auto one = on_ranks(2, name, costs), three = on_ranks(2, name, costs, Backend::cpu, 3);
@@ -154,7 +154,7 @@ TEST_CASE("dealt: threads of a rank change nothing") {
   }
 }
 
-TEST_CASE("dealt: the certificate over ranks finds what is wrong, wherever it lies") {
+TEST_CASE("distributed: the certificate over ranks finds what is wrong, wherever it lies") {
   const Costs costs = matching::generate_assignment({1}, "gen:uniform?rows=9&cols=9&high=50&density=.7");
   const auto problem = view_of(costs);
   const Matching right = matching::find_solver("jv")->make()->solve({1}, problem);
@@ -181,11 +181,11 @@ TEST_CASE("dealt: the certificate over ranks finds what is wrong, wherever it li
   for (const auto split : {matching::Split::rows, matching::Split::columns})
     for (const int size : {1, 2, 3})
       run_as_threads(size, [&](Communicator& ranks) {
-        const auto dealt = matching::deal(ranks, split, Costs(costs));
-        const auto good = matching::verify_dealt(ranks, {1}, dealt, right);
+        const auto distributed = matching::distribute(ranks, split, Costs(costs));
+        const auto good = matching::verify_distributed(ranks, {1}, distributed, right);
         if (!good.optimal() || good.gap != 0) throw std::logic_error("a right answer is refused");
         for (const Matching& answer : wrong) {
-          const auto here = matching::verify_dealt(ranks, {1}, dealt, answer);
+          const auto here = matching::verify_distributed(ranks, {1}, distributed, answer);
           const auto whole = matching::verify({1}, problem, answer);
           if (here.fault != whole.fault || here.optimal() || here.gap != whole.gap ||
               here.matching_valid != whole.matching_valid || here.dual_feasible != whole.dual_feasible ||
@@ -195,13 +195,13 @@ TEST_CASE("dealt: the certificate over ranks finds what is wrong, wherever it li
       });
 }
 
-TEST_CASE("dealt: what is wrong with one rank's part is said on all") {
+TEST_CASE("distributed: what is wrong with one rank's part is said on all") {
   const auto solve = [](const char* solver, const matching::Split split) {
     run_as_threads(3, [&](Communicator& ranks) {
       matching::DenseCosts costs{4, 4, std::vector<float>(16, 1), 0, {}, {}};
       std::get<std::vector<float>>(costs.entries)[13] = std::numeric_limits<float>::quiet_NaN();
-      const auto dealt = matching::deal(ranks, split, std::move(costs));
-      matching::solve_dealt(ranks, {1}, solver, dealt);
+      const auto distributed = matching::distribute(ranks, split, std::move(costs));
+      matching::solve_distributed(ranks, {1}, solver, distributed);
     });
   };
   CHECK_THROWS_WITH(solve("hungarian", matching::Split::rows), Catch::Contains("rank 2: "));
@@ -211,7 +211,7 @@ TEST_CASE("dealt: what is wrong with one rank's part is said on all") {
 }
 
 // Few enough for compute-sanitizer, yet every kernel.
-TEST_CASE("dealt on GPUs: a handful of tiny problems") {
+TEST_CASE("distributed on GPUs: a handful of tiny problems") {
   MOTES_NEED_GPU();
   for (const char* name : kNames)
     for (const int size : gpu_ranks()) {
@@ -223,7 +223,7 @@ TEST_CASE("dealt on GPUs: a handful of tiny problems") {
     }
 }
 
-TEST_CASE("dealt on GPUs: the CPU's bits, for every family of small problems and for larger ones") {
+TEST_CASE("distributed on GPUs: the CPU's bits, for every family of small problems and for larger ones") {
   MOTES_NEED_GPU();
   for (const char* name : kNames)
     for (const int size : gpu_ranks()) {
@@ -240,7 +240,7 @@ TEST_CASE("dealt on GPUs: the CPU's bits, for every family of small problems and
     }
 }
 
-TEST_CASE("dealt on GPUs: sparse costs are refused on every rank") {
+TEST_CASE("distributed on GPUs: sparse costs are refused on every rank") {
   MOTES_NEED_GPU();
   const Costs costs =
       matching::generate_assignment({1}, "gen:points?n=30&sigma=.3&gate=2&sparse=1&unmatched=2");

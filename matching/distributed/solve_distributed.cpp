@@ -1,6 +1,6 @@
 /// Solves a distributed problem: checks, the solver's part on each rank, and the answer from what all found.
 
-#include "matching/papers/hungarian/solve_dealt.h"
+#include "matching/papers/hungarian/solve_distributed.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +11,7 @@
 #include <motes/base/index.h>
 
 #include "matching/assignment/device_problem.h"
-#include "matching/distributed/dealt_problem.h"
+#include "matching/distributed/distributed_problem.h"
 #include "matching/distributed/solve_by_core.h"
 
 namespace motes::matching {
@@ -19,8 +19,9 @@ namespace motes::matching {
 #if !MOTES_HAS_NCCL
 namespace device {
 template <class T>
-detail::Solution solve_dealt_core(Communicator& ranks, const Execution&, const detail::DenseEntries<T>&,
-                                  const detail::DenseEntries<T>*, Index, const DealtDeviceCalls&) {
+detail::Solution solve_distributed_core(Communicator& ranks, const Execution&, const detail::DenseEntries<T>&,
+                                        const detail::DenseEntries<T>*, Index,
+                                        const DistributedDeviceCalls&) {
   ranks.agreed([] {
     throw ResourceError(
         "several ranks on GPUs need CUDA and NCCL, which this build lacks (MOTES_NCCL); use the cpu back "
@@ -35,7 +36,7 @@ namespace detail {
 namespace {
 
 /// Lengths and unmatched costs.
-void check_dealt(const DealtCosts& problem) {
+void check_distributed(const DistributedCosts& problem) {
   const auto check_length = [](const std::vector<Cost>& costs, Index count, const char* what) {
     if (!costs.empty() && costs.size() != at(count))
       throw std::invalid_argument(std::string(what) + " has the wrong length");
@@ -69,8 +70,8 @@ std::vector<Cost> matched_costs(Communicator& ranks, const Solution& solution, b
 }
 
 /// Throws on every rank what is wrong with one; returns the problem's sides.
-CanonicalSides check_and_orient(Communicator& ranks, const CostsView& outline, const DealtCosts& problem,
-                                int threads) {
+CanonicalSides check_and_orient(Communicator& ranks, const CostsView& outline,
+                                const DistributedCosts& problem, int threads) {
   Cost largest = 0;
   ranks.agreed([&] {
     check_problem(view_of(problem.part), threads);
@@ -84,15 +85,15 @@ CanonicalSides check_and_orient(Communicator& ranks, const CostsView& outline, c
 
 /// The answer of a rank's `entries`: rows [first, ...) of the canonical form (by_rows), or its columns.
 template <class Entries>
-Matching finish_dealt(Communicator& ranks, const CostsView& outline, const CanonicalSides& sides,
-                      Solution&& solution, bool by_rows, const Block& mine, const Entries& entries) {
+Matching finish_distributed(Communicator& ranks, const CostsView& outline, const CanonicalSides& sides,
+                            Solution&& solution, bool by_rows, const Block& mine, const Entries& entries) {
   const auto cost = matched_costs(ranks, solution, by_rows, mine.first, mine.count,
                                   [&](Index i, Index j) { return entries.at(i, j); });
   return finish_solution(outline, sides, std::move(solution), cost);
 }
 
 Matching solve_by_hungarian(Communicator& ranks, const Execution& execution, bool by_covers,
-                            const CostsView& outline, const DealtCosts& problem) {
+                            const CostsView& outline, const DistributedCosts& problem) {
   const int threads = thread_count(execution);
   const CanonicalSides sides = check_and_orient(ranks, outline, problem, threads);
   return with_canonical_part(problem, sides.exchanged, [&](const auto& entries) {
@@ -100,13 +101,13 @@ Matching solve_by_hungarian(Communicator& ranks, const Execution& execution, boo
     Solution solution = execution.backend == Backend::cuda
                             ? device::solve_part(ranks, execution, by_covers, sides, entries, first)
                             : solve_part(ranks, threads, by_covers, sides, entries, first);
-    return finish_dealt(ranks, outline, sides, std::move(solution), by_covers, problem.mine, entries);
+    return finish_distributed(ranks, outline, sides, std::move(solution), by_covers, problem.mine, entries);
   });
 }
 
 /// The sides of a matrix of which a selection has seen every entry.
 template <class T>
-CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, const DealtCosts& problem,
+CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, const DistributedCosts& problem,
                              double scale, const CoreSelection& seen, int threads) {
   if (!std::is_floating_point_v<T> || seen.bad || seen.largest * scale > static_cast<double>(kMaxGridCost))
     return check_and_orient(ranks, outline, problem, threads);
@@ -120,10 +121,10 @@ CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, cons
 /// A GPU for each rank.
 template <class T>
 Solution solve_core_on_devices(Communicator& ranks, const Execution& execution, const CostsView& outline,
-                               const DealtCosts& problem, const DenseEntries<T>& entries,
+                               const DistributedCosts& problem, const DenseEntries<T>& entries,
                                CanonicalSides& sides) {
   const int threads = thread_count(execution);
-  const device::DealtDeviceCalls calls{
+  const device::DistributedDeviceCalls calls{
       [&](Cost mine) {
         const Cost largest = ranks.all_reduce(mine < 0 ? kInfiniteCost : mine, Reduction::max);
         if (largest > largest_allowed(view_of(problem.part)))
@@ -136,24 +137,24 @@ Solution solve_core_on_devices(Communicator& ranks, const Execution& execution, 
         return device::solve_part(ranks, execution, true, all, entries, problem.mine.first);
       }};
   if (!problem.on_device)
-    return device::solve_dealt_core<T>(ranks, execution, entries, nullptr, problem.mine.first, calls);
+    return device::solve_distributed_core<T>(ranks, execution, entries, nullptr, problem.mine.first, calls);
   DenseEntries<T> there = entries;
   ranks.agreed([&] {
     const auto* data = std::get_if<const T*>(&problem.on_device->data);
     if (data == nullptr) throw std::invalid_argument("on_device has another number type than the part");
     there.data = *data;
   });
-  return device::solve_dealt_core<T>(ranks, execution, entries, &there, problem.mine.first, calls);
+  return device::solve_distributed_core<T>(ranks, execution, entries, &there, problem.mine.first, calls);
 }
 
 /// Before any entry is read.
 void check_outline(const Execution& execution, std::string_view solver, const CostsView& outline,
-                   const DealtCosts& problem) {
+                   const DistributedCosts& problem) {
   const int threads = thread_count(execution);
   if (split_for(solver, outline) != problem.split)
-    throw std::invalid_argument("the problem is dealt out by the other side than " + std::string(solver) +
+    throw std::invalid_argument("the problem is distributed by the other side than " + std::string(solver) +
                                 " needs; see split_of");
-  check_dealt(problem);
+  check_distributed(problem);
   if (solver != "jv") return;
   const auto* matrix = std::get_if<DenseCosts>(&problem.part);
   require_matrix_on_ranks(view_of(problem.part));
@@ -165,8 +166,8 @@ void check_outline(const Execution& execution, std::string_view solver, const Co
 
 }  // namespace
 
-Matching solve_by_core(Communicator& ranks, const Execution& execution, const DealtCosts& problem,
-                       const DealtCoreSettings& settings) {
+Matching solve_by_core(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
+                       const DistributedCoreSettings& settings) {
   const CostsView outline = outline_of(problem);
   const int threads = thread_count(execution);
   const CanonicalSides oriented = orient_sides(outline);
@@ -178,29 +179,29 @@ Matching solve_by_core(Communicator& ranks, const Execution& execution, const De
       CanonicalSides sides;
       if (execution.backend == Backend::cuda) {
         Solution solution = solve_core_on_devices(ranks, execution, outline, problem, entries, sides);
-        return finish_dealt(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
+        return finish_distributed(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
       }
-      const DealtCoreCalls calls{[&](const CoreSelection* seen) {
-                                   sides = seen == nullptr
-                                               ? check_and_orient(ranks, outline, problem, threads)
-                                               : sides_of_seen<T>(ranks, outline, problem, entries.scale,
-                                                                  *seen, threads);
-                                   return sides;
-                                 },
-                                 [&](const CanonicalSides& all) {
-                                   return solve_part(ranks, threads, true, all, entries, problem.mine.first);
-                                 }};
+      const DistributedCoreCalls calls{
+          [&](const CoreSelection* seen) {
+            sides = seen == nullptr
+                        ? check_and_orient(ranks, outline, problem, threads)
+                        : sides_of_seen<T>(ranks, outline, problem, entries.scale, *seen, threads);
+            return sides;
+          },
+          [&](const CanonicalSides& all) {
+            return solve_part(ranks, threads, true, all, entries, problem.mine.first);
+          }};
       Solution solution =
-          solve_dealt_core(ranks, execution, oriented, entries, problem.mine.first, calls, settings);
-      return finish_dealt(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
+          solve_distributed_core(ranks, execution, oriented, entries, problem.mine.first, calls, settings);
+      return finish_distributed(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
     }
   });
 }
 
 }  // namespace detail
 
-Matching solve_dealt(Communicator& ranks, const Execution& execution, std::string_view solver,
-                     const DealtCosts& problem) {
+Matching solve_distributed(Communicator& ranks, const Execution& execution, std::string_view solver,
+                           const DistributedCosts& problem) {
   const CostsView outline = detail::outline_of(problem);
   ranks.agreed([&] { detail::check_outline(execution, solver, outline, problem); });
   const auto sent = ranks.traffic();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "matching/papers/hungarian/cover_search.h"
-#include "matching/papers/hungarian/dealt_list.cuh"
-#include "matching/papers/hungarian/dealt_matrix.cuh"
+#include "matching/papers/hungarian/distributed_list.cuh"
+#include "matching/papers/hungarian/distributed_matrix.cuh"
 #include "matching/papers/hungarian/row_scan.cuh"
 
 namespace motes::matching::device::hungarian {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(512, 1)
 template <class Entries>
 class DeviceRows {
  public:
-  DeviceRows(DealtMatrix<Entries>& matrix, const CanonicalSides& sides, const detail::StartState& state)
+  DeviceRows(DistributedMatrix<Entries>& matrix, const CanonicalSides& sides, const detail::StartState& state)
       : matrix_(matrix),
         state_(state),
         arena_(matrix.arena()),
@@ -199,7 +199,7 @@ class DeviceRows {
     MOTES_CUDA_LAUNCHED();
   }
 
-  DealtMatrix<Entries>& matrix_;
+  DistributedMatrix<Entries>& matrix_;
   const detail::StartState& state_;
   gpu::Arena& arena_;
   ListExchange<Claim> claims_;

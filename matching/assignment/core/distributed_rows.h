@@ -10,7 +10,7 @@
 
 namespace motes::matching::detail {
 
-struct DealtRows {
+struct DistributedRows {
   Communicator* ranks = nullptr;  ///< nullptr: all rows are here
   Index first = 0;                ///< number of the first row here among all rows
   Index all = 0;                  ///< rows of all ranks, if there are ranks

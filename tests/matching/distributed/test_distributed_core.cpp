@@ -1,5 +1,5 @@
-// jv over several ranks, here threads: the objective of one rank, proven over all pairs, whatever is dealt
-// out how, and where the core is too small, of no use, or may not be gathered.
+// jv over several ranks, here threads: the objective of one rank, proven over all pairs, however
+// the matrix is distributed, and where the core is too small, of no use, or may not be gathered.
 
 #include <limits>
 #include <string>
@@ -22,7 +22,7 @@ using matching::Costs;
 using matching::Index;
 using matching::Matching;
 using matching::Status;
-using matching::detail::DealtCoreSettings;
+using matching::detail::DistributedCoreSettings;
 using testing::gpu_ranks;
 
 namespace {
@@ -33,19 +33,19 @@ struct Answer {
 };
 
 /// What each of so many ranks answers.
-std::vector<Answer> on_ranks(int size, const Costs& costs, const DealtCoreSettings& settings = {},
+std::vector<Answer> on_ranks(int size, const Costs& costs, const DistributedCoreSettings& settings = {},
                              int threads = 1, Backend backend = Backend::cpu) {
   std::vector<Answer> answers(static_cast<std::size_t>(size));
   run_as_threads(size, [&](Communicator& ranks) {
     const auto split = matching::split_of("jv", view_of(costs));
-    const auto dealt = matching::deal(ranks, split, Costs(costs));
+    const auto distributed = matching::distribute(ranks, split, Costs(costs));
     Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
     Execution execution;
     execution.threads = threads;
     execution.backend = backend;
-    answer.matching = matching::detail::solve_by_core(ranks, execution, dealt, settings);
+    answer.matching = matching::detail::solve_by_core(ranks, execution, distributed, settings);
     if (answer.matching.status == Status::optimal)
-      answer.certificate = matching::verify_dealt(ranks, {1}, dealt, answer.matching);
+      answer.certificate = matching::verify_distributed(ranks, {1}, distributed, answer.matching);
   });
   return answers;
 }
@@ -74,7 +74,7 @@ void check(const std::vector<Answer>& answers, std::optional<double> best) {
 }
 
 void check_text(const std::string& text, const std::vector<int>& sizes,
-                const DealtCoreSettings& settings = {}, Backend backend = Backend::cpu) {
+                const DistributedCoreSettings& settings = {}, Backend backend = Backend::cpu) {
   const Costs costs = matching::generate_assignment({1}, text);
   const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
   const auto best = one.status == Status::optimal ? std::optional(one.objective) : std::nullopt;
@@ -107,15 +107,17 @@ std::vector<Costs> matrices_of(const matching::SparseCosts& costs) {
 }
 
 /// A core of so many pairs a row for matrices of any size; it may gather so many where that is of no use.
-DealtCoreSettings tiny_core(matching::Offset of_rows, Index of_columns, matching::Offset most_gathered) {
+DistributedCoreSettings tiny_core(matching::Offset of_rows, Index of_columns,
+                                  matching::Offset most_gathered) {
   return {0, most_gathered, {of_rows, of_columns}};
 }
 
 }  // namespace
 
-TEST_CASE("dealt core: every family of small problems is solved as brute force has it") {
+TEST_CASE("distributed core: every family of small problems is solved as brute force has it") {
   constexpr matching::Offset kAny = std::numeric_limits<matching::Offset>::max();
-  const DealtCoreSettings settings[] = {tiny_core(1, 1, kAny), tiny_core(2, 0, kAny), tiny_core(3, 2, 0), {}};
+  const DistributedCoreSettings settings[] = {
+      tiny_core(1, 1, kAny), tiny_core(2, 0, kAny), tiny_core(3, 2, 0), {}};
   for (std::uint64_t seed = 41; seed <= 42; ++seed)
     for (const auto& instance : testing::small_instances(seed)) {
       const auto found = testing::brute_force(instance.costs.view());
@@ -130,7 +132,7 @@ TEST_CASE("dealt core: every family of small problems is solved as brute force h
     }
 }
 
-TEST_CASE("dealt core: matrices large enough for a core, of every number type and shape") {
+TEST_CASE("distributed core: matrices large enough for a core, of every number type and shape") {
   for (const char* text :
        {"gen:uniform?rows=700&high=70", "gen:uniform?rows=701&high=70100&type=float",
         "gen:uniform?rows=650&high=6500&type=int64", "gen:uniform?rows=600&high=1000000&type=double",
@@ -142,7 +144,7 @@ TEST_CASE("dealt core: matrices large enough for a core, of every number type an
     check_text(text, {2, 3});
 }
 
-TEST_CASE("dealt core: structured matrices, whatever prices the core was chosen by") {
+TEST_CASE("distributed core: structured matrices, whatever prices the core was chosen by") {
   for (const char* family :
        {"machol-wien?", "low-rank?", "low-rank?rank=2&", "sums?", "sums?noise=0&", "clusters?clusters=3&",
         "line?", "valued?", "valued?values=2&share=.02&", "banded?blocks=1&width=4&forbidden=.3&",
@@ -150,7 +152,7 @@ TEST_CASE("dealt core: structured matrices, whatever prices the core was chosen 
     check_text(std::string("gen:") + family + "n=600", {2, 3});
 }
 
-TEST_CASE("dealt core: where cheap pairs mislead, ranks anneal prices together") {
+TEST_CASE("distributed core: where cheap pairs mislead, ranks anneal prices together") {
   const Costs costs = matching::generate_assignment({1}, "gen:lattice?n=1024");
   const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
   for (const int size : {1, 2, 3}) {
@@ -160,7 +162,7 @@ TEST_CASE("dealt core: where cheap pairs mislead, ranks anneal prices together")
   }
 }
 
-TEST_CASE("dealt core: one rank has jv's bits, and threads change none") {
+TEST_CASE("distributed core: one rank has jv's bits, and threads change none") {
   for (const char* text :
        {"gen:uniform?rows=1100&high=11000&type=float", "gen:sums?n=700", "gen:lattice?n=576",
         "gen:uniform?rows=600&cols=700&high=500", "gen:uniform?rows=200&high=500"}) {
@@ -173,7 +175,7 @@ TEST_CASE("dealt core: one rank has jv's bits, and threads change none") {
   }
 }
 
-TEST_CASE("dealt core: ranks make their own rows of a generated matrix") {
+TEST_CASE("distributed core: ranks make their own rows of a generated matrix") {
   for (const char* text :
        {"gen:uniform?rows=53&high=500", "gen:uniform?rows=20&cols=31&high=9&type=float&seed=3",
         "gen:uniform?rows=31&cols=20&high=9&type=int64", "gen:uniform?rows=31&cols=20&high=9&unmatched=4",
@@ -181,10 +183,10 @@ TEST_CASE("dealt core: ranks make their own rows of a generated matrix") {
         "gen:points?n=41&sigma=.4&gate=1&dense=1&type=float&unmatched=.5", "gen:sums?n=17"})
     for (const char* solver : {"jv", "hungarian", "hungarian-tree"})
       run_as_threads(3, [&](Communicator& ranks) {
-        const auto made = matching::deal_generated(ranks, {1}, solver, text);
+        const auto made = matching::distribute_generated(ranks, {1}, solver, text);
         Costs whole = matching::generate_assignment({1}, text);
         const auto split = matching::split_of(solver, view_of(whole));
-        const auto cut = matching::deal(ranks, split, std::move(whole));
+        const auto cut = matching::distribute(ranks, split, std::move(whole));
         const auto &a = std::get<matching::DenseCosts>(made.part),
                    &b = std::get<matching::DenseCosts>(cut.part);
         if (made.rows != cut.rows || made.cols != cut.cols || made.split != cut.split ||
@@ -196,7 +198,7 @@ TEST_CASE("dealt core: ranks make their own rows of a generated matrix") {
       });
 }
 
-TEST_CASE("dealt core: fewer rows than ranks, and none at all") {
+TEST_CASE("distributed core: fewer rows than ranks, and none at all") {
   for (const auto& [rows, cols] :
        {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {1, 1}, {2, 2}, {1, 4}, {4, 1}, {3, 5}}) {
     const std::string text =
@@ -206,7 +208,7 @@ TEST_CASE("dealt core: fewer rows than ranks, and none at all") {
   }
 }
 
-TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are refused") {
+TEST_CASE("distributed core: a faulty entry of one rank ends all, and other costs are refused") {
   for (const Index rows : {40, 600})
     CHECK_THROWS_WITH(
         run_as_threads(3,
@@ -215,8 +217,9 @@ TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are 
                          matching::DenseCosts costs{rows, rows, std::vector<float>(size, 1), 0, {}, {}};
                          std::get<std::vector<float>>(costs.entries)[size - 2] =
                              std::numeric_limits<float>::quiet_NaN();
-                         const auto dealt = matching::deal(ranks, matching::Split::rows, std::move(costs));
-                         matching::solve_dealt(ranks, {1}, "jv", dealt);
+                         const auto distributed =
+                             matching::distribute(ranks, matching::Split::rows, std::move(costs));
+                         matching::solve_distributed(ranks, {1}, "jv", distributed);
                        }),
         Catch::Contains("rank 2: cost of pair"));
   for (const char* text : {"gen:points?n=50&sigma=.3", "gen:points?n=50&sigma=.3&gate=1&sparse=1"}) {
@@ -224,9 +227,9 @@ TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are 
     CHECK_THROWS_WITH(matching::split_of("jv", view_of(costs)), Catch::Contains("full matrices"));
     CHECK_THROWS_WITH(run_as_threads(2,
                                      [&](Communicator& ranks) {
-                                       const auto dealt =
-                                           matching::deal(ranks, matching::Split::rows, Costs(costs));
-                                       matching::solve_dealt(ranks, {1}, "jv", dealt);
+                                       const auto distributed =
+                                           matching::distribute(ranks, matching::Split::rows, Costs(costs));
+                                       matching::solve_distributed(ranks, {1}, "jv", distributed);
                                      }),
                       Catch::Contains("full matrices"));
   }
@@ -240,7 +243,7 @@ TEST_CASE("for the memory and race checkers: a core over several GPUs") {
     check_text(text, gpu_ranks(), {}, Backend::cuda);
 }
 
-TEST_CASE("dealt core on GPUs: every family of small problems is solved as brute force has it") {
+TEST_CASE("distributed core on GPUs: every family of small problems is solved as brute force has it") {
   MOTES_NEED_GPU();
   for (const auto& instance : testing::small_instances(43)) {
     const auto found = testing::brute_force(instance.costs.view());
@@ -254,7 +257,7 @@ TEST_CASE("dealt core on GPUs: every family of small problems is solved as brute
   }
 }
 
-TEST_CASE("dealt core on GPUs: large and structured matrices") {
+TEST_CASE("distributed core on GPUs: large and structured matrices") {
   MOTES_NEED_GPU();
   for (const char* text :
        {"gen:uniform?rows=5001&high=5001", "gen:uniform?rows=4500&high=450000&type=float",
@@ -267,19 +270,20 @@ TEST_CASE("dealt core on GPUs: large and structured matrices") {
     check_text(text, gpu_ranks(), {}, Backend::cuda);
 }
 
-TEST_CASE("dealt core on GPUs: a faulty entry of one rank ends all") {
+TEST_CASE("distributed core on GPUs: a faulty entry of one rank ends all") {
   MOTES_NEED_GPU();
   const int size = gpu_ranks().back();
-  CHECK_THROWS_WITH(
-      run_as_threads(size,
-                     [&](Communicator& ranks) {
-                       matching::DenseCosts costs{40, 40, std::vector<float>(1600, 1), 0, {}, {}};
-                       std::get<std::vector<float>>(costs.entries)[1598] =
-                           std::numeric_limits<float>::quiet_NaN();
-                       const auto dealt = matching::deal(ranks, matching::Split::rows, std::move(costs));
-                       Execution execution;
-                       execution.backend = Backend::cuda;
-                       matching::solve_dealt(ranks, execution, "jv", dealt);
-                     }),
-      Catch::Contains("cost of pair"));
+  CHECK_THROWS_WITH(run_as_threads(size,
+                                   [&](Communicator& ranks) {
+                                     matching::DenseCosts costs{40, 40, std::vector<float>(1600, 1),
+                                                                0,  {}, {}};
+                                     std::get<std::vector<float>>(costs.entries)[1598] =
+                                         std::numeric_limits<float>::quiet_NaN();
+                                     const auto distributed =
+                                         matching::distribute(ranks, matching::Split::rows, std::move(costs));
+                                     Execution execution;
+                                     execution.backend = Backend::cuda;
+                                     matching::solve_distributed(ranks, execution, "jv", distributed);
+                                   }),
+                    Catch::Contains("cost of pair"));
 }

@@ -47,14 +47,14 @@ class VertexSet {
 
 /// The mates of this rank's vertices, which are numbered from 0 here; mates have their numbers in the whole
 /// graph.
-struct DealtState {
-  DealtState(Communicator& communicator, const DealtGraph& dealt)
+struct DistributedState {
+  DistributedState(Communicator& communicator, const DistributedGraph& distributed)
       : ranks(communicator),
-        graph(dealt),
-        row_owners(dealt.rows, communicator.size()),
-        col_owners(dealt.cols, communicator.size()),
-        row_to_col(at(dealt.my_rows.count), -1),
-        col_to_row(at(dealt.my_cols.count), -1) {}
+        graph(distributed),
+        row_owners(distributed.rows, communicator.size()),
+        col_owners(distributed.cols, communicator.size()),
+        row_to_col(at(distributed.my_rows.count), -1),
+        col_to_row(at(distributed.my_cols.count), -1) {}
 
   bool my_row(Index row) const { return is_in(row, graph.my_rows); }
   bool my_col(Index col) const { return is_in(col, graph.my_cols); }
@@ -67,7 +67,7 @@ struct DealtState {
   }
 
   Communicator& ranks;
-  const DealtGraph& graph;
+  const DistributedGraph& graph;
   Owners row_owners, col_owners;
   std::vector<Index> row_to_col, col_to_row;
 
@@ -110,15 +110,15 @@ class Mail {
 };
 
 /// The start: a maximum matching of this rank's rows with its columns, without a message. Returns its pairs.
-std::int64_t match_own_columns(DealtState& state);
+std::int64_t match_own_columns(DistributedState& state);
 
 /// Free rows propose to columns of other ranks until none of them has a free neighbour.
-void match_other_columns(DealtState& state);
+void match_other_columns(DistributedState& state);
 
 /// Matches most of the last free rows that can be, by push-relabel.
-void push_dealt_rows(DealtState& state, CardinalityStats& stats);
+void push_distributed_rows(DistributedState& state, CardinalityStats& stats);
 
 /// Augments until the matching is maximum, and fills the cover of `answer` and its counters.
-void grow_dealt_forest(DealtState& state, DealtMatching& answer);
+void grow_distributed_forest(DistributedState& state, DistributedMatching& answer);
 
 }  // namespace motes::matching::detail

@@ -1,6 +1,6 @@
 #pragma once
 /// A rank's rows or columns of the costs on its device, and the reduction and first assignment on them
-/// (dealt_start.h's rules).
+/// (distributed_start.h's rules).
 
 #include <vector>
 
@@ -72,11 +72,11 @@ __global__ void first_zero_kernel(Entries entries, Index first_row, Index first_
 
 /// Duals of rows and columns, and the columns' partners, as far as this rank holds them.
 template <class Entries>
-class DealtMatrix {
+class DistributedMatrix {
  public:
   /// `host`: rows [first, ...) of the problem (by_rows) or its columns.
-  DealtMatrix(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
-              const CanonicalSides& sides, const Entries& host, bool by_rows, Index first)
+  DistributedMatrix(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
+                    const CanonicalSides& sides, const Entries& host, bool by_rows, Index first)
       : arena_(arena),
         devices_(devices),
         hosts_(hosts),

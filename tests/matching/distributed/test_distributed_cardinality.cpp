@@ -1,5 +1,5 @@
 // Maximum cardinality over several ranks, here threads: the cardinality of brute force and of the solvers on
-// one rank, proven by the cover over all ranks, whatever is dealt out how.
+// one rank, proven by the cover over all ranks, however the graph is distributed.
 
 #include <algorithm>
 #include <stdexcept>
@@ -17,8 +17,8 @@
 
 using namespace motes;
 using matching::BipartiteGraph;
-using matching::DealtGraph;
-using matching::DealtMatching;
+using matching::DistributedGraph;
+using matching::DistributedMatching;
 using matching::Index;
 
 namespace {
@@ -37,12 +37,12 @@ struct Answer {
 };
 
 Answer solve_on(int size, const BipartiteGraph& graph) {
-  std::vector<DealtMatching> parts(static_cast<std::size_t>(size));
+  std::vector<DistributedMatching> parts(static_cast<std::size_t>(size));
   run_as_threads(size, [&](Communicator& ranks) {
-    const DealtGraph mine = matching::deal(ranks, graph.view());
-    DealtMatching& part = parts[static_cast<std::size_t>(ranks.rank())];
-    part = matching::solve_dealt(ranks, mine);
-    const auto certificate = matching::verify_dealt(ranks, mine, part);
+    const DistributedGraph mine = matching::distribute(ranks, graph.view());
+    DistributedMatching& part = parts[static_cast<std::size_t>(ranks.rank())];
+    part = matching::solve_distributed(ranks, mine);
+    const auto certificate = matching::verify_distributed(ranks, mine, part);
     if (!certificate.maximum()) throw std::logic_error(certificate.fault);
   });
   Answer out;
@@ -59,7 +59,7 @@ Answer solve_on(int size, const BipartiteGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("dealt cardinality: small graphs of every family, against brute force") {
+TEST_CASE("distributed cardinality: small graphs of every family, against brute force") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed)
     for (const auto& instance : testing::small_graphs(seed)) {
       const std::int64_t most = testing::brute_force_cardinality(instance.graph.view());
@@ -70,7 +70,7 @@ TEST_CASE("dealt cardinality: small graphs of every family, against brute force"
     }
 }
 
-TEST_CASE("dealt cardinality: larger graphs, and every family of generated ones") {
+TEST_CASE("distributed cardinality: larger graphs, and every family of generated ones") {
   std::vector<testing::GraphInstance> all = testing::large_graphs(3);
   for (const char* text :
        {"gen:gated?n=3000&degree=6", "gen:gated?n=2000&degree=4&dims=2", "gen:rgg?n=3000&degree=5",
@@ -88,7 +88,7 @@ TEST_CASE("dealt cardinality: larger graphs, and every family of generated ones"
   }
 }
 
-TEST_CASE("dealt cardinality: the same pairs run after run for a number of ranks") {
+TEST_CASE("distributed cardinality: the same pairs run after run for a number of ranks") {
   const BipartiteGraph graph = matching::generate_graph({1}, "gen:gated?n=4000&degree=5");
   const std::int64_t most = cardinality_of(graph);
   for (const int size : kSizes) {
@@ -100,7 +100,7 @@ TEST_CASE("dealt cardinality: the same pairs run after run for a number of ranks
   }
 }
 
-TEST_CASE("dealt cardinality: a rank generates its own rows, the same as a part of the whole") {
+TEST_CASE("distributed cardinality: a rank generates its own rows, the same as a part of the whole") {
   for (const char* text :
        {"gen:gated?n=5001&degree=6", "gen:gated?n=700&degree=4&dims=2&seed=9", "gen:rgg?n=1203&degree=5",
         "gen:delaunay?n=500", "gen:delaunay?n=2", "gen:delaunay?n=400&dual=1", "gen:grid?nx=40&ny=37&keep=.8",
@@ -112,8 +112,8 @@ TEST_CASE("dealt cardinality: a rank generates its own rows, the same as a part 
       INFO(text << " on " << size << " ranks");
       std::vector<std::string> faults(static_cast<std::size_t>(size));
       run_as_threads(size, [&](Communicator& ranks) {
-        const DealtGraph wanted = matching::deal(ranks, whole.view());
-        const DealtGraph mine = matching::generate_dealt_graph(ranks, {1}, text);
+        const DistributedGraph wanted = matching::distribute(ranks, whole.view());
+        const DistributedGraph mine = matching::generate_distributed_graph(ranks, {1}, text);
         if (mine.rows != whole.rows || mine.cols != whole.cols || mine.part.rows != wanted.part.rows ||
             mine.my_rows.first != wanted.my_rows.first || mine.my_cols.first != wanted.my_cols.first ||
             mine.part.row_offsets != wanted.part.row_offsets || mine.part.col_index != wanted.part.col_index)
@@ -124,45 +124,51 @@ TEST_CASE("dealt cardinality: a rank generates its own rows, the same as a part 
   }
 }
 
-TEST_CASE("dealt cardinality: the certificate finds what is wrong, on whichever rank it is") {
+TEST_CASE("distributed cardinality: the certificate finds what is wrong, on whichever rank it is") {
   // Every rank has free rows, free columns, and vertices of both sides in the cover.
   const BipartiteGraph graph = matching::generate_graph({1}, "gen:erdos-renyi?rows=60&degree=2");
-  using Spoil = void (*)(DealtMatching&, const DealtGraph&);
+  using Spoil = void (*)(DistributedMatching&, const DistributedGraph&);
   const std::pair<const char*, Spoil> spoils[] = {
-      {"disagree", [](DealtMatching& m, const DealtGraph&) { m.col_to_row.assign(m.col_to_row.size(), -1); }},
+      {"disagree",
+       [](DistributedMatching& m, const DistributedGraph&) { m.col_to_row.assign(m.col_to_row.size(), -1); }},
       {"not matched to it",
-       [](DealtMatching& m, const DealtGraph& g) {
+       [](DistributedMatching& m, const DistributedGraph& g) {
          for (Index& row : m.col_to_row)
            if (row == -1) {
              row = g.my_rows.first;
              return;
            }
        }},
-      {"matched to no column", [](DealtMatching& m, const DealtGraph&) { m.row_to_col[0] = 60; }},
+      {"matched to no column", [](DistributedMatching& m, const DistributedGraph&) { m.row_to_col[0] = 60; }},
       {"no edge joins them",
-       [](DealtMatching& m, const DealtGraph& g) {
+       [](DistributedMatching& m, const DistributedGraph& g) {
          for (Index j = 0; j < g.cols; ++j)
            if (!std::binary_search(g.part.col_index.begin(), g.part.col_index.begin() + g.part.row_offsets[1],
                                    j))
              m.row_to_col[0] = j;
        }},
       {"is not touched",
-       [](DealtMatching& m, const DealtGraph&) { m.row_in_cover.assign(m.row_in_cover.size(), false); }},
+       [](DistributedMatching& m, const DistributedGraph&) {
+         m.row_in_cover.assign(m.row_in_cover.size(), false);
+       }},
       {"is not touched",
-       [](DealtMatching& m, const DealtGraph&) { m.col_in_cover.assign(m.col_in_cover.size(), false); }},
-      {"the cover has",
-       [](DealtMatching& m, const DealtGraph&) { m.row_in_cover.assign(m.row_in_cover.size(), true); }},
-      {"wrong number", [](DealtMatching& m, const DealtGraph&) { m.col_to_row.pop_back(); }},
-      {"wrong number", [](DealtMatching& m, const DealtGraph&) { m.col_in_cover.push_back(true); }},
-      {"pairs, not", [](DealtMatching& m, const DealtGraph&) { ++m.cardinality; }}};
+       [](DistributedMatching& m, const DistributedGraph&) {
+         m.col_in_cover.assign(m.col_in_cover.size(), false);
+       }},
+      {"the cover has", [](DistributedMatching& m,
+                           const DistributedGraph&) { m.row_in_cover.assign(m.row_in_cover.size(), true); }},
+      {"wrong number", [](DistributedMatching& m, const DistributedGraph&) { m.col_to_row.pop_back(); }},
+      {"wrong number",
+       [](DistributedMatching& m, const DistributedGraph&) { m.col_in_cover.push_back(true); }},
+      {"pairs, not", [](DistributedMatching& m, const DistributedGraph&) { ++m.cardinality; }}};
   for (const int size : {1, 2, 3})
     for (int bad = 0; bad < size; ++bad)
       for (const auto& [words, spoil] : spoils)
         run_as_threads(size, [&, words = words, spoil = spoil](Communicator& ranks) {
-          const DealtGraph mine = matching::deal(ranks, graph.view());
-          DealtMatching answer = matching::solve_dealt(ranks, mine);
+          const DistributedGraph mine = matching::distribute(ranks, graph.view());
+          DistributedMatching answer = matching::solve_distributed(ranks, mine);
           if (ranks.rank() == bad) spoil(answer, mine);
-          const auto certificate = matching::verify_dealt(ranks, mine, answer);
+          const auto certificate = matching::verify_distributed(ranks, mine, answer);
           // All ranks say the same, but for a rank that states another number of pairs.
           if (certificate.maximum() ? ranks.rank() == bad
                                     : certificate.fault.find(words) == std::string::npos)
@@ -170,8 +176,8 @@ TEST_CASE("dealt cardinality: the certificate finds what is wrong, on whichever 
         });
   // One pair fewer on both sides is a matching, but no cover is as small.
   run_as_threads(2, [&](Communicator& ranks) {
-    const DealtGraph mine = matching::deal(ranks, graph.view());
-    DealtMatching answer = matching::solve_dealt(ranks, mine);
+    const DistributedGraph mine = matching::distribute(ranks, graph.view());
+    DistributedMatching answer = matching::solve_distributed(ranks, mine);
     std::int64_t row = -1;
     if (ranks.rank() == 1)
       for (std::size_t k = 0; k < answer.row_to_col.size(); ++k)
@@ -181,25 +187,26 @@ TEST_CASE("dealt cardinality: the certificate finds what is wrong, on whichever 
     for (Index& mate : answer.col_to_row)
       if (mate == row) mate = -1;
     --answer.cardinality;
-    const auto certificate = matching::verify_dealt(ranks, mine, answer);
+    const auto certificate = matching::verify_distributed(ranks, mine, answer);
     if (certificate.maximum() || !certificate.matching_valid || !certificate.cover_valid)
       throw std::logic_error("'" + certificate.fault + "'");
   });
 }
 
-TEST_CASE("dealt cardinality: what is wrong with one rank's part is said on all") {
+TEST_CASE("distributed cardinality: what is wrong with one rank's part is said on all") {
   const auto solve = [](auto&& spoil) {
     run_as_threads(3, [&](Communicator& ranks) {
-      DealtGraph mine = matching::generate_dealt_graph(ranks, {1}, "gen:road?n=300");
+      DistributedGraph mine = matching::generate_distributed_graph(ranks, {1}, "gen:road?n=300");
       if (ranks.rank() == 2) spoil(mine);
-      matching::solve_dealt(ranks, mine);
+      matching::solve_distributed(ranks, mine);
     });
   };
-  CHECK_THROWS_WITH(solve([](DealtGraph& g) { g.part.col_index[0] = 300; }), Catch::Contains("rank 2: "));
-  CHECK_THROWS_WITH(solve([](DealtGraph& g) { ++g.my_rows.count; }), Catch::Contains("rank 2: "));
+  CHECK_THROWS_WITH(solve([](DistributedGraph& g) { g.part.col_index[0] = 300; }),
+                    Catch::Contains("rank 2: "));
+  CHECK_THROWS_WITH(solve([](DistributedGraph& g) { ++g.my_rows.count; }), Catch::Contains("rank 2: "));
   CHECK_THROWS_AS(run_as_threads(2,
                                  [](Communicator& ranks) {
-                                   matching::generate_dealt_graph(ranks, {1}, "gen:road?n=300&lanes=2");
+                                   matching::generate_distributed_graph(ranks, {1}, "gen:road?n=300&lanes=2");
                                  }),
                   UsageError);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Initial reduction and initial assignment where rows or columns are dealt out over ranks, on the CPU (Date
-/// & Nagi 2016, section 5, step 2): initial_reduction.h's rules, with the same result.
+/// Initial reduction and initial assignment where rows or columns are distributed over ranks, on the CPU
+/// (Date & Nagi 2016, section 5, step 2): initial_reduction.h's rules, with the same result.
 
 #include <algorithm>
 #include <limits>
@@ -155,7 +155,7 @@ class ColumnStart {
 /// Duals and pairs that the searches begin with; `part` is one of the classes above, or does the same on a
 /// device. False where a vertex that must be matched has no pair.
 template <class Part>
-bool begin_dealt(const CanonicalSides& sides, Part& part, StartState& state, Stats& stats) {
+bool begin_distributed(const CanonicalSides& sides, Part& part, StartState& state, Stats& stats) {
   auto clock = std::chrono::steady_clock::now();
   state.v = sides.start;
   state.u.resize(at(sides.rows));

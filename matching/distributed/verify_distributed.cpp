@@ -8,7 +8,7 @@
 #include <motes/base/parallel_for.h>
 
 #include "matching/certificate.h"
-#include "matching/distributed/dealt_problem.h"
+#include "matching/distributed/distributed_problem.h"
 
 namespace motes::matching {
 namespace {
@@ -61,7 +61,7 @@ Findings look(int threads, const Entries& entries, Index first_row, Index first_
           mine.infeasible = std::min(mine.infeasible, code_of(i, first_col + j));
       });
     }
-#pragma omp critical(motes_verify_dealt)
+#pragma omp critical(motes_verify_distributed)
     all.merge(mine);
   });
   return all;
@@ -69,8 +69,8 @@ Findings look(int threads, const Entries& entries, Index first_row, Index first_
 
 }  // namespace
 
-Certificate verify_dealt(Communicator& ranks, const Execution& execution, const DealtCosts& problem,
-                         const Matching& matching) {
+Certificate verify_distributed(Communicator& ranks, const Execution& execution,
+                               const DistributedCosts& problem, const Matching& matching) {
   const CostsView outline = detail::outline_of(problem);
   if (!detail::indexable(outline, matching)) return detail::certify(outline, matching, {});
   std::vector<Cost> matched_cost(at(problem.rows), kInfiniteCost);
