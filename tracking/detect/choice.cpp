@@ -23,6 +23,7 @@
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/skewed_noise.h"
+#include "tracking/detect/tail_law.h"
 #include "tracking/detect/threshold.h"
 
 namespace motes::tracking::detect {
@@ -47,8 +48,8 @@ constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kSmoothLeast = 1.25;   // stretch from which on responses may tell more than scores,
 constexpr double kMore = 1.15;          // if they give so many times as many spots,
 constexpr double kFarMore = 2;          // or where scales are compared
-constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
-constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
+constexpr double kCrowdedTail = 20;     // times as many as noise gives: spots make the tail
+constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
   return ascending.last(count_over(ascending, level));
@@ -183,8 +184,9 @@ std::vector<double> without(std::vector<double> scores, const std::vector<Chosen
 /// tail and the law of noise bound it. Frames of few maxima do not tell their own tail.
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
                       const std::vector<ChosenSpot>& spots, double false_spots) {
-  const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots),
-                            down = joined(minima.round, minima.unround);
+  const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots);
+  std::vector<double> down = joined(minima.round, minima.unround);
+  std::sort(down.begin(), down.end());
   if (const std::optional<double> own = continued_level(up, false_spots)) {
     const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
     double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
@@ -339,22 +341,21 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   noise.stretch = std::max(noise.stretch, skew);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots)
                           : levels_without_rate(maxima, minima, noise, options);
-  const double unmistakable = by_rate ? std::numeric_limits<double>::infinity()
-                                      : lower_to_clear_spots(filter, shape, maxima, levels);
+  const double unmistakable =
+      by_rate ? std::numeric_limits<double>::infinity() : lower_to_clear_spots(filter, shape, maxima, levels);
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
 
-  const Clipping clipping =
-      by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
+  const Clipping clipping = by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
   const bool clipped = clipping != Clipping::none;
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
   if (clipped)
-    take_of_clipped(filter, maxima, {clipping, skew}, levels, likely);
+    take_of_clipped(filter, maxima, clipping, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);

@@ -8,6 +8,7 @@
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/spots_nearby.h"
+#include "tracking/detect/tail_law.h"
 
 namespace motes::tracking::detect {
 namespace {
@@ -23,9 +24,9 @@ constexpr double kBlocks = 3;           // sigma, voxels: wider filters score bl
 constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
 constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd
 constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
-constexpr double kClippedGap = 2.5;      // of responses: the noise of clipped frames has no such gap
 constexpr double kAgree = 1.5;           // times as many spots by score
-constexpr double kClippedUneven = 1.5;   // how far responses of noise exceed its law in clipped frames
+constexpr double kFalseShare = 0.05;     // of what is told by response
+constexpr double kUnroundOver = 1.5;     // of the level: pairs that touch, not edges of specks
 
 }  // namespace
 
@@ -61,7 +62,8 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
   std::sort(scores.begin(), scores.end());
   std::vector<LikelySpot> high = maxima.take({{kNone, kNone}, 0, clear / kUnmistakableGap});
   const auto below = std::erase_if(high, [&](const LikelySpot& one) { return one.response < clear; });
-  const auto round = std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
+  const auto round =
+      std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
   const auto all_high = static_cast<double>(high.size());
   if (static_cast<double>(round) < 0.5 * all_high || static_cast<double>(below) > kMostInGap * all_high)
     return;
@@ -103,31 +105,34 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
   likely = std::move(all);
 }
 
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, const ClippedNoise& noise,
-                     Levels& levels, std::vector<LikelySpot>& likely) {
+namespace {
+
+/// The least response of spots; infinity where none stand out.
+double least_over_tail(std::span<const double> responses) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const double least = level_over_tail(responses, kFalseShare).value_or(kNone);
+  if (std::isfinite(least)) return first_valley(responses, middle_of_gap(responses, least));
+  return clear_of_the_rest(responses).value_or(kNone);
+}
+
+}  // namespace
+
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
+                     std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
   if (spots_are_most(all, levels, filter.dimensions)) return;
   std::vector<double> responses;
   for (const LikelySpot& one : all)
-    if (one.spot.score > 0) responses.push_back(one.response);
+    if (one.is_round) responses.push_back(one.response);
   std::sort(responses.begin(), responses.end());
-  if (const auto clear = clear_of_lowest_gap(responses, kClippedGap)) {
-    const double level = middle_of_gap(responses, *clear);
-    for (LikelySpot& one : all) {
-      one.taken = one.spot.score > 0 && one.response >= *clear;
-      one.spot.over = one.response / level;
-    }
-  } else {
-    const auto told = spots_by_response(filter, all, 0, kClippedUneven * noise.skew);
-    if (!told) return;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
-      all[i].spot.over = told->over[i];
-    }
+  const double least = least_over_tail(responses), level = middle_of_gap(responses, least);
+  for (LikelySpot& one : all) {
+    one.taken = one.spot.score > 0 && one.response >= (one.is_round ? least : kUnroundOver * level);
+    one.spot.over = one.response / level;
   }
   const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
-  if (noise.clipping == Clipping::smoothed_noise && before >= after && before <= kAgree * after) return;
+  if (clipping == Clipping::smoothed_noise && before >= after && before <= kAgree * after) return;
   levels.blends = false;
   likely = std::move(all);
 }

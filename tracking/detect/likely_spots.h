@@ -53,16 +53,11 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
 void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
                       Levels& levels, std::vector<LikelySpot>& likely);
 
-struct ClippedNoise {
-  Clipping clipping = Clipping::none;
-  double skew = 1;  ///< skew_of_noise
-};
-
-/// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
-/// maxima that stand clear of the rest, or those above a wide gap where there is one. Nothing is changed
-/// where responses are too few to tell, where most of them are those of spots, or where smoothed noise was
-/// clipped and responses give hardly fewer spots than scores: in crowds scores tell more.
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, const ClippedNoise& noise,
-                     Levels& levels, std::vector<LikelySpot>& likely);
+/// In frames that were clipped scores say little: taken are the round maxima whose responses exceed what the
+/// tail of the others reaches (tail_law.h), or else those that stand clear of the rest. Nothing is changed
+/// where most maxima are spots, or where smoothed noise was clipped and responses give hardly fewer spots
+/// than scores: in crowds scores tell more.
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
+                     std::vector<LikelySpot>& likely);
 
 }  // namespace motes::tracking::detect

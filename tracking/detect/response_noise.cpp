@@ -32,6 +32,7 @@ constexpr double kApart = 3.5;        // sigma from a spot: noise
 constexpr std::size_t kGroup = 60;    // maxima of noise that tell its scale at a place
 constexpr double kMargin = 1.15;      // noise between spots lies in their shadow
 constexpr std::array kUneven{0.75, 0.9, 0.97};
+constexpr double kMostUneven = 1.09;  // these quantiles of noise over those of its law
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kStep = 0.5;  // deviations between the entries of the law
@@ -172,19 +173,18 @@ Indices between(const Filter& filter, std::span<const LikelySpot> maxima,
 }
 
 /// Whether these heights of noise, all below `cut`, have the law's upper quantiles, but for their scale.
-bool has_law(const Law& law, const Indices& noise, const std::vector<double>& height, double cut,
-             double uneven) {
+bool has_law(const Law& law, const Indices& noise, const std::vector<double>& height, double cut) {
   std::vector<double> heights;
   for (const std::size_t i : noise) heights.push_back(height[i]);
   return std::all_of(kUneven.begin(), kUneven.end(), [&](double share) {
-    return quantile(heights, share) <= uneven * law.quantile_below(share, cut);
+    return quantile(heights, share) <= kMostUneven * law.quantile_below(share, cut);
   });
 }
 
 }  // namespace
 
 std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<const LikelySpot> maxima,
-                                               double least_score, double uneven) {
+                                               double least_score) {
   if (maxima.size() < kFewest) return std::nullopt;
   const Law law(filter.dimensions);
   std::vector<double> responses;
@@ -200,10 +200,9 @@ std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<c
   Indices noise = between(filter, maxima, is_spot);
   if (noise.size() < kFewest) return std::nullopt;
   const std::vector<double> deviation = LocalNoise(filter, maxima, law).told_from(noise, cut);
-  const double margin = kMargin * uneven / kMostUneven;
   std::vector<double> likely;
   for (std::size_t i = 0; i < maxima.size(); ++i) {
-    height[i] = maxima[i].response / (margin * deviation[i]);
+    height[i] = maxima[i].response / (kMargin * deviation[i]);
     if (maxima[i].is_round && maxima[i].spot.score > least_score) likely.push_back(height[i]);
   }
   const auto spots = static_cast<double>(std::count(is_spot.begin(), is_spot.end(), 1));
@@ -211,7 +210,7 @@ std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<c
   for (std::size_t i = 0; i < maxima.size(); ++i)
     is_spot[i] = height[i] >= least && maxima[i].spot.score > least_score ? 1 : 0;
   noise = between(filter, maxima, is_spot);
-  if (noise.size() < kFewest || !has_law(law, noise, height, least, uneven)) return std::nullopt;
+  if (noise.size() < kFewest || !has_law(law, noise, height, least)) return std::nullopt;
   least = first_valley(likely, least);
   ResponseSpots found;
   for (std::size_t i = 0; i < maxima.size(); ++i) {

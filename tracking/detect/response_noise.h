@@ -19,17 +19,14 @@ struct ResponseSpots {
   double deviation = 0;                ///< of the response to noise: median over these
 };
 
-constexpr double kMostUneven = 1.09;  ///< upper quantiles of noise over those of its law, as a rule
-
 /// Which of all `maxima` [n] of a frame (in storage order) are spots. Those that score `least_score` or less,
 /// or are not round, are none. None where what lies between the spots is not noise of one law (texture,
-/// edges), and for fewer than 100 maxima. `uneven`: how many times upper quantiles of noise, relative to its
-/// median, may exceed those of the law; spots have to exceed the law as many times. O(n log n).
+/// edges), and for fewer than 100 maxima. O(n log n).
 ///
 /// Scores tell shape from noise that changes from voxel to voxel. Noise that was smoothed has shape of its
 /// own, and a score says little there, but responses of noise follow one law whatever its colour: that of
 /// the maxima of a Gaussian random field. Its scale is told from the maxima between spots, place by place.
 std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<const LikelySpot> maxima,
-                                               double least_score, double uneven = kMostUneven);
+                                               double least_score);
 
 }  // namespace motes::tracking::detect

@@ -4,13 +4,6 @@
 /// where noise is skewed as light's is, by what the maxima's upper quarter exceeds the minima's, up to
 /// kMostSkew.
 ///
-/// A stated number of false spots asks for the far tail, where a per cent of the score is a fifth of the
-/// number: no table is that good for every noise. There the tail of this frame's own maxima is continued
-/// (continued_level): squared scores over a high quantile follow a generalised Pareto law (Pickands 1975),
-/// close to an exponential. Its scale and shape are those of largest likelihood, the shape with what all
-/// noise has in common as its prior. Values over the level, which may be spots, take no part: the law is cut
-/// off there.
-///
 /// Valley. Backgrounds that are not noise (texture, cells) can score over the level. They and the spots then
 /// make two hills of the density. The first valley from the side of noise is taken, so that dim spots stay
 /// beside ones a hundred times as bright.
@@ -75,114 +68,7 @@ class Falling {
   std::span<const double> ascending_;
 };
 
-constexpr double kTailFrom = 0.97;    // quantile from which on scores are tail
-constexpr double kTailStart = 0.995;  // where the tail is cut off at first,
-constexpr double kTailLeast = 0.99;   // and at least
-constexpr int kTailRounds = 4;
-constexpr double kShape = -0.04, kShapeSpread = 0.04;  // of the squared scores' tail, on any noise
-constexpr double kTailScores = 60;                     // at least, and
-constexpr double kTailOverCount = 4;  // times what is asked for: of few scores the tail is longer,
-constexpr double kTailMost = 0.5;     // up to this share
-constexpr std::size_t kFewestOfTail = 500;
-
-/// Squared scores over a high quantile, as counts in bins of equal width.
-struct Tail {
-  double from = 0, width = 0;
-  std::vector<double> counts;
-  double middle(std::size_t i) const { return (static_cast<double>(i) + 0.5) * width; }
-};
-
-struct ParetoLaw {
-  double scale = 1, shape = 0, count = 0;
-  /// Share over u.
-  double beyond(double u) const {
-    if (std::abs(shape) < 1e-6) return std::exp(-u / scale);
-    return std::pow(std::max(0.0, 1 + shape * u / scale), -1 / shape);
-  }
-  /// What `wanted` of all exceed.
-  double quantile_of(double wanted) const {
-    const double decline = std::log(std::max(1.0, count / wanted));
-    return scale * (std::abs(shape) < 1e-6 ? decline : std::expm1(shape * decline) / shape);
-  }
-};
-
-Tail tail_of(std::span<const double> squares, double from, double to) {
-  constexpr std::size_t kBins = 400;
-  Tail tail{from, (to - from) / kBins, std::vector<double>(kBins)};
-  for (const double u : squares)
-    if (u > from && u <= to)
-      ++tail.counts[std::min(kBins - 1, static_cast<std::size_t>((u - from) / tail.width))];
-  return tail;
-}
-
-/// Log likelihood of the law, cut off where the tail is, plus the shape's prior.
-double likelihood(const Tail& tail, const ParetoLaw& law, double n) {
-  const double end = tail.width * static_cast<double>(tail.counts.size());
-  if (1 + law.shape * end / law.scale <= 0) return -std::numeric_limits<double>::infinity();
-  double sum = 0;
-  for (std::size_t i = 0; i < tail.counts.size(); ++i) {
-    if (tail.counts[i] == 0) continue;
-    const double u = tail.middle(i) / law.scale;
-    sum +=
-        tail.counts[i] * (std::abs(law.shape) < 1e-6 ? u : (1 / law.shape + 1) * std::log1p(law.shape * u));
-  }
-  const double unlike = (law.shape - kShape) / kShapeSpread;
-  return -sum - n * std::log(law.scale * (1 - law.beyond(end))) - 0.5 * unlike * unlike;
-}
-
-ParetoLaw law_of(const Tail& tail) {
-  double n = 0, sum = 0;
-  for (std::size_t i = 0; i < tail.counts.size(); ++i) {
-    n += tail.counts[i];
-    sum += tail.counts[i] * tail.middle(i);
-  }
-  if (n == 0) return {};
-  ParetoLaw best;
-  double most = -std::numeric_limits<double>::infinity();
-  for (int s = -10; s <= 6; ++s) {
-    // The likelihood has one maximum over the scale: golden section.
-    constexpr double kGolden = 0.6180339887498949;
-    double low = std::log(0.6 * sum / n), high = std::log(4 * sum / n);
-    const auto at = [&](double log_scale) { return ParetoLaw{std::exp(log_scale), 0.02 * s, n}; };
-    for (int i = 0; i < 24; ++i) {
-      const double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
-      if (likelihood(tail, at(a), n) > likelihood(tail, at(b), n))
-        high = b;
-      else
-        low = a;
-    }
-    const ParetoLaw law = at(0.5 * (low + high));
-    if (const double value = likelihood(tail, law, n); value > most) {
-      most = value;
-      best = law;
-    }
-  }
-  best.count = n / (1 - best.beyond(tail.width * static_cast<double>(tail.counts.size())));
-  return best;
-}
-
 }  // namespace
-
-std::optional<double> continued_level(std::span<const double> scores, double count, double weight) {
-  if (scores.size() < kFewestOfTail) return std::nullopt;
-  std::vector<double> squares;
-  squares.reserve(scores.size());
-  for (const double s : scores) squares.push_back(s * s);
-  std::vector<double> work = squares;
-  const double wanted = std::max(kTailScores, kTailOverCount * count / weight),
-               own = (1 - kTailFrom) * static_cast<double>(work.size());
-  const double wider = std::clamp(wanted / own, 1.0, kTailMost / (1 - kTailFrom));
-  const auto over = [&](double share) { return quantile(work, 1 - wider * (1 - share)); };
-  const double from = over(kTailFrom), least = over(kTailLeast);
-  double to = over(kTailStart);
-  if (!(least > from)) return std::nullopt;
-  for (int i = 0; i < kTailRounds; ++i) {
-    const double level = from + law_of(tail_of(squares, from, to)).quantile_of(count / weight);
-    if (i + 1 == kTailRounds) return std::sqrt(level);
-    to = std::max(level, least);
-  }
-  return std::nullopt;
-}
 
 double percentile(std::span<const double> scores, double share) {
   if (are_ascending(scores))
@@ -333,20 +219,8 @@ bool beyond_tail(const Falling& sorted, std::size_t above) {
 
 }  // namespace
 
-namespace {
-
-constexpr std::size_t kLeast = 8, kLeastBelow = 15;  // values above and below a gap
-
-}  // namespace
-
-std::optional<double> clear_of_lowest_gap(std::span<const double> values, double gap) {
-  const Falling sorted(values, 0, Falling::From::above);
-  for (std::size_t above = sorted.size() / 2; above >= kLeast && above + kLeastBelow <= sorted.size(); --above)
-    if (sorted[above - 1] >= gap * sorted[above] && beyond_tail(sorted, above)) return sorted[above - 1];
-  return std::nullopt;
-}
-
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most) {
+  constexpr std::size_t kLeast = 8, kLeastBelow = 15;  // values above and below a gap
   constexpr double kGap = 1.25, kGapBelowMost = 2;
   const Falling sorted(values, 0, Falling::From::above);
   const std::size_t n = sorted.size();

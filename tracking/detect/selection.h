@@ -39,12 +39,6 @@ double level_of_likely(const NoiseScores& noise, std::span<const double> maxima,
 /// The score that `false_spots` extrema of noise are expected to exceed.
 double false_alarm_level(const NoiseScores& noise, double false_spots);
 
-/// The score that `count` extrema of noise are expected to exceed, told from the tail of `scores` [n] itself:
-/// the highest 3 % of them (60 at least, and four times what is asked for, up to half of all), below the
-/// answer, go on beyond it as a generalised Pareto law of the squared score. Each score stands for `weight`
-/// extrema. None for fewer than 500 scores. Spots do no harm while they are few beside those. O(n).
-std::optional<double> continued_level(std::span<const double> scores, double count, double weight = 1);
-
 constexpr double kBlendsBelow = 0.8;  ///< of a level: lower scores do not matter to blends_into_noise
 
 /// Whether the few scores over `level` go on without a gap from at least half as many just below it: the tail
@@ -57,10 +51,6 @@ bool blends_into_noise(std::span<const double> scores, double level);
 /// Frames of counted photons are without it: numbers of photons have such gaps. Empty without a gap. Minima
 /// do not enter: between spots they can be as deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most = true);
-
-/// The same above the lowest gap of this ratio that has at most half of the values above it: fainter spots
-/// may have a gap of their own beneath that of the brightest.
-std::optional<double> clear_of_lowest_gap(std::span<const double> values, double gap);
 
 /// Half the median of `ascending`, where they are too much alike for maxima of noise of any colour, which go
 /// down to 0: objects that fill the frame. Empty where that is not more than `noise`, or values below it are
