@@ -34,10 +34,11 @@ struct Kind {
   int count;
   double apart;  ///< radii between centres at least
   bool ring;
+  double aspect = 1;  ///< length over width, along a random direction
 };
 
-/// Balls of radius .8 to 1.2 times the kind's, of heights 1 : 2.7 and a texture of three tenths, blurred by a
-/// voxel, on an uneven background with noise of light.
+/// Balls or ellipsoids of radius .8 to 1.2 times the kind's, of heights 1 : 2.7 and a texture of three
+/// tenths, blurred by a voxel, on an uneven background with noise of light.
 struct Nuclei {
   std::vector<Spot> truth;
   VolumeFrame frame;
@@ -54,8 +55,14 @@ Nuclei nuclei(const Kind& kind, std::uint64_t seed) {
   for (const Spot& spot : made.truth) {
     const double radius = kind.radius * (0.8 + 0.4 * random.uniform());
     const double height = 180 * std::exp(random.uniform());
+    Vec3 along{};
+    if (kind.aspect > 1) {
+      along = {random.normal(), random.normal(), flat * random.normal()};
+      const double length = std::hypot(along.x, along.y, along.z);
+      along = {along.x / length, along.y / length, along.z / length};
+    }
     const auto range = [&](double place, std::int64_t size) {
-      const double reach = 1.6 * radius;
+      const double reach = 1.6 * radius * kind.aspect;
       return std::pair{std::max<std::int64_t>(0, static_cast<std::int64_t>(place - reach)),
                        std::min<std::int64_t>(size, static_cast<std::int64_t>(place + reach) + 2)};
     };
@@ -65,9 +72,11 @@ Nuclei nuclei(const Kind& kind, std::uint64_t seed) {
     for (std::int64_t z = z0; z < z1; ++z)
       for (std::int64_t y = y0; y < y1; ++y)
         for (std::int64_t x = x0; x < x1; ++x) {
-          const double r = std::hypot(static_cast<double>(x) - spot.x, static_cast<double>(y) - spot.y,
-                                      static_cast<double>(z) - spot.z) /
-                           radius;
+          Vec3 d{static_cast<double>(x) - spot.x, static_cast<double>(y) - spot.y,
+                 static_cast<double>(z) - spot.z};
+          const double shorter = (d.x * along.x + d.y * along.y + d.z * along.z) * (1 - 1 / kind.aspect);
+          d = {d.x - shorter * along.x, d.y - shorter * along.y, d.z - shorter * along.z};
+          const double r = std::hypot(d.x, d.y, d.z) / radius;
           const double u = (r - 0.75) / 0.25;
           const double profile = kind.ring ? std::exp(-u * u) + (r < 1 ? 0.3 : 0) : r < 1 ? 1 : 0;
           const std::size_t i = testing::at(kind.shape, z, y, x);
@@ -98,7 +107,9 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
                              Kind{"rings", {64, 128, 128}, 7, 18, 2.6, true},
                              Kind{"single plane", {1, 300, 300}, 8, 40, 2.6, false},
                              Kind{"crowded plane", {1, 300, 300}, 10, 60, 2.3, false},
-                             Kind{"thin stack", {30, 160, 160}, 6, 60, 2.4, false});
+                             Kind{"thin stack", {30, 160, 160}, 6, 60, 2.4, false},
+                             Kind{"long, plane", {1, 300, 300}, 7, 30, 4.2, false, 2},
+                             Kind{"long, stack", {48, 160, 160}, 6, 30, 4, false, 1.8});
   double mean = 0;
   const std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   for (const std::uint64_t seed : seeds) {

@@ -1,6 +1,6 @@
 /// Laplacian of Gaussian -> local maxima -> those that are spots -> positions, at one scale or at several.
 /// Each step is in its own file: search (on the CPU, on the GPU), response, maxima, choice (evidence,
-/// selection), refine, gaussian_fit; scale_space joins scales.
+/// selection), refine, gaussian_fit; parts joins maxima of one object, scale_space scales.
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@
 #include "tracking/detect/frame_rows.h"
 #include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/padding.h"
+#include "tracking/detect/parts.h"
 #include "tracking/detect/positions.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/scale_space.h"
@@ -71,13 +72,21 @@ struct ScaleSpots {
   bool hot_voxels = false;
 };
 
-ScaleSpots spots_of_scales(SpotSearch& search, const Task& task) {
+/// Of one scale, each object once.
+Spots spots_at(const Execution& execution, SpotSearch& search, const Task& task, const Filter& filter) {
+  Spots spots = detect::spots_of(search, task.options);
+  if (detect::by_evidence(task.options))
+    detect::join_parts(execution, task.frame, filter, task.options.polarity, spots);
+  return spots;
+}
+
+ScaleSpots spots_of_scales(const Execution& execution, SpotSearch& search, const Task& task) {
   ScaleSpots all;
   for (const Filter& filter : task.scales) {
     search.respond(filter);
     const std::size_t maxima = search.find_maxima();
     if (all.spots.empty()) all.local_maxima = static_cast<std::int64_t>(maxima);
-    all.spots.push_back(detect::spots_of(search, task.options));
+    all.spots.push_back(spots_at(execution, search, task, filter));
     if (task.repair && all.spots.back().hot_voxels) {
       all.hot_voxels = true;
       break;
@@ -193,7 +202,7 @@ Detections detect_one_scale(const Execution& execution, SpotSearch& search, cons
   const Filter& filter = task.scales.front();
   search.respond(filter);
   report.local_maxima = static_cast<std::int64_t>(search.find_maxima());
-  const Spots spots = detect::spots_of(search, task.options);
+  const Spots spots = spots_at(execution, search, task, filter);
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note(std::span(&spots, 1), report);
@@ -207,7 +216,7 @@ Detections detect_scales(const Execution& execution, SpotSearch& search, const T
                          DetectionReport& report, bool& hot_voxels, Detections found) {
   if (task.scales.size() == 1)
     return detect_one_scale(execution, search, task, report, hot_voxels, std::move(found));
-  ScaleSpots all = spots_of_scales(search, task);
+  ScaleSpots all = spots_of_scales(execution, search, task);
   report.local_maxima = all.local_maxima;
   hot_voxels = all.hot_voxels;
   if (hot_voxels) return found;
