@@ -126,6 +126,26 @@ TEST_CASE("the expected share of wrong links is near the true one where whole re
   }
 }
 
+TEST_CASE("links of a few particles that rotate together are sure") {
+  const int n = 30;
+  const double middle = std::cbrt(n) / 2, angle = 0.3;
+  std::normal_distribution<> normal(0, 0.02);
+  const Walkers series = walkers_moved(n, 15, 3, [&](std::mt19937_64& rng) {
+    return [&](Vec3& p) {
+      const double x = p.x - middle, y = p.y - middle;
+      p.x = middle + std::cos(angle) * x - std::sin(angle) * y + normal(rng);
+      p.y = middle + std::sin(angle) * x + std::cos(angle) * y + normal(rng);
+      p.z += normal(rng);
+    };
+  });
+  const SeriesOptions options;
+  const SeriesLinks links = link_series({}, series.frames, options);
+  REQUIRE(links.drift);
+  REQUIRE(links.rotation);
+  CHECK(share_wrong(series, links) < 0.01);
+  CHECK(link_confidence({}, links, options).wrong < 0.05);
+}
+
 TEST_CASE("simulated steps are stretched where more links are wrong than the steps of the tracks tell") {
   const Walkers series = stirred(300, 6, 0.3, 0.15, 5);
   SeriesOptions options;

@@ -17,6 +17,7 @@
 #include "tracking/link/series_copies.h"
 #include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
+#include "tracking/link/series_rigid.h"
 #include "tracking/score/gate_grid.h"
 
 namespace motes::tracking {
@@ -54,6 +55,12 @@ VelocityModel velocity_of(const SeriesLinks& links) {
 
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links) {
   if (links.chosen != MotionModel::field) return {};
+  if (links.drift && links.rotation) {
+    // From no motion on, so that the second fit begins with the first one's.
+    std::vector<RigidMotion> motions;
+    predict_by_rigid(execution, links.points, links.linking, links.model.lags(), motions);
+    return predict_by_rigid(execution, links.points, links.linking, links.model.lags(), motions);
+  }
   if (links.drift) return predict_by_drift(execution, links.points, links.linking, links.model.lags());
   return predict_by_field(execution, links.points, SeriesLists(links.points), links.linking,
                           links.model.lags());
