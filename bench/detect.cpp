@@ -3,8 +3,10 @@
 /// the median time of detect_spots. Scoring is outside the timer.
 ///
 /// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
-///              [--refine parabola|fit] [--automatic] [--gallery [--scale N] [--picture NAME]...]
+///              [--refine parabola|fit] [--automatic] [--snr SNR]... [--gallery [--scale N] [--picture
+///              NAME]...]
 ///              [--noise [--planes]] [--volume NX NY NZ SPOTS [--backend NAME]... [--refine NAME]]
+///   --snr takes other SNRs than 7, 4 and 2.
 ///   --automatic finds spots without being told their number.
 ///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
 ///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
@@ -51,6 +53,7 @@ struct Settings {
   std::vector<std::string> pictures;  ///< of the gallery; empty: all
   std::optional<motes::bench::VolumeSettings> volume;
   std::vector<std::string> backends, refines;
+  std::vector<double> snr;  ///< none: 7, 4 and 2
 };
 
 struct Case {
@@ -67,7 +70,9 @@ Settings parse(int argc, char** argv) {
       std::fprintf(stderr, "bench_detect: %s needs a value\n", option.c_str());
       std::exit(2);
     };
-    if (option == "--threads") {
+    if (option == "--snr") {
+      settings.snr.push_back(std::stod(next()));
+    } else if (option == "--threads") {
       settings.threads = std::stoi(next());
     } else if (option == "--repeats") {
       settings.repeats = std::stoi(next());
@@ -291,13 +296,14 @@ int main(int argc, char** argv) {
   options.max_count = settings.automatic ? 0 : kSpots;
   if (settings.fit) options.refine = motes::tracking::Refine::fit;
   std::printf("snr,jsc,rmse_voxel,seconds_median,seconds_least,seconds_most,mvoxel_per_s,threads,frames\n");
-  for (const int snr : {7, 4, 2}) {
+  for (const double snr : settings.snr.empty() ? std::vector<double>{7, 4, 2} : settings.snr) {
     double jsc = 0, square = 0;
     std::vector<double> seconds;
     double voxels = 0;
     for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
       const Case c = make_case(snr, seed);
-      if (settings.dump) write_case(*settings.dump, c, std::to_string(snr) + "_" + std::to_string(seed));
+      if (settings.dump)
+        write_case(*settings.dump, c, std::to_string(static_cast<int>(snr)) + "_" + std::to_string(seed));
       motes::Detections found;
       for (int i = 0; i < settings.repeats; ++i)
         seconds.push_back(seconds_of_one(execution, c, options, found));
@@ -308,7 +314,7 @@ int main(int argc, char** argv) {
     }
     std::sort(seconds.begin(), seconds.end());
     const double median = seconds[seconds.size() / 2];
-    std::printf("%d,%.4f,%.4f,%.5f,%.5f,%.5f,%.1f,%d,%d\n", snr, jsc, std::sqrt(square), median,
+    std::printf("%g,%.4f,%.4f,%.5f,%.5f,%.5f,%.1f,%d,%d\n", snr, jsc, std::sqrt(square), median,
                 seconds.front(), seconds.back(), voxels / median / 1e6, motes::thread_count(execution),
                 settings.seeds);
   }
