@@ -31,6 +31,7 @@
 #include "tracking/link/series_restore.h"
 #include "tracking/link/series_rounds.h"
 #include "tracking/link/series_sample.h"
+#include "tracking/link/series_shared_motion.h"
 
 namespace motes::tracking {
 namespace {
@@ -46,17 +47,9 @@ constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
 /// triplets (0.2).
 constexpr std::size_t kMostForField = 3'000'000;
-/// So many detections are linked around neighbours' motion even where links without it do not tell of any:
-/// where particles move far, these links are wrong.
-constexpr std::size_t kMostForAnyField = 20'000;
 constexpr std::int64_t kMostForVelocity = 100'000'000;
-/// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
-/// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
-constexpr double kLeastFieldGain = 0.1;
 /// In a few pairs of frames .14 at most came from particles on their own, 2.8 at least from one motion.
 constexpr double kLeastGainOfSome = 0.2;
-/// The motion of all is believed where it makes links likelier by so many standard errors.
-constexpr double kSure = 1.645;
 /// Linkings of two starts come to the same beliefs where fewer links than this share differ: beliefs change
 /// more themselves. Only the likelier of the two goes on.
 constexpr double kUnlikeLinkings = 0.05;
@@ -115,55 +108,6 @@ struct PartChoice {
   std::optional<Rounds> apart;        ///< where most move together: the rounds that do not know of it
   detail::Untried untried = {};
 };
-
-/// Whether motion explains the links of these rounds: not where rounds without come as far from their scale
-/// and shares. Chance pairs, the rest taken for false, can be likelier than the truth.
-bool explained_by_motion(const Execution& execution, const SeriesOptions& options,
-                         const std::function<void(int)>& done, int lags, double least, const Rounds& moved,
-                         int& rounds) {
-  Rounds still(execution, moved.points(), options, done, rounds);
-  still.share(moved);
-  still.plain_like(moved, lags, kPlainRounds);
-  return moved.cost_per_point() < still.cost_per_point() - least && moved.surely_likelier(still, kSure) > 0;
-}
-
-/// The rounds around the motion that all detections share, where they are likelier.
-void try_drift(const Execution& execution, const SeriesOptions& options, const std::function<void(int)>& done,
-               int lags, Rounds& best, SeriesLinks& out) {
-  Rounds drift(execution, best.points(), options, done, out.rounds);
-  drift.share(best);
-  if (!drift.along_drift(lags, kPlainRounds)) return;
-  out.evidence.drift = drift.cost_per_point();
-  const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
-  if (*out.evidence.drift >= best.cost_per_point() - least || drift.surely_likelier(best, kSure) <= 0) return;
-  if (!explained_by_motion(execution, options, done, lags, kLeastFieldGain, drift, out.rounds)) return;
-  out.chosen = MotionModel::field;
-  out.drift = true;
-  best = std::move(drift);
-}
-
-/// The rounds that begin with a rotation of all, where they are likelier: around rotations fitted to the
-/// links or, where there are many detections, around neighbours' motion, which says the same and more.
-void try_rotation(const Execution& execution, const SeriesOptions& options,
-                  const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out) {
-  Rounds rotation(execution, best.points(), options, done, out.rounds);
-  rotation.share(best);
-  const bool few = best.points().size() <= kMostForAnyField;
-  if (!rotation.start_by_rotation(lags, few ? nullptr : &best.solution_.linking)) return;
-  if (few)
-    rotation.along_rotation(lags, kPlainRounds);
-  else
-    rotation.along_field(std::move(rotation.solution_.linking), lags, kPlainRounds);
-  out.evidence.rotation = rotation.cost_per_point();
-  const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
-  const double before = best.cost_per_point();
-  if (*out.evidence.rotation >= before - least || rotation.surely_likelier(best, kSure) <= 0) return;
-  if (!explained_by_motion(execution, options, done, lags, kLeastFieldGain, rotation, out.rounds)) return;
-  out.chosen = MotionModel::field;
-  out.drift = few;
-  out.rotation = true;
-  best = std::move(rotation);
-}
 
 /// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
 /// without other starts, to tell satellites by.
@@ -438,6 +382,17 @@ void check_unit(const SeriesPoints& points) {
   throw InputError(message.str());
 }
 
+/// Finds divisions, and cuts links at them.
+void divide(const Execution& execution, const SeriesOptions& options, SeriesPoints& linked, Rounds& best,
+            SeriesLinks& out) {
+  const AsFound places(out.axes, linked);
+  const SeriesLists lists(linked);
+  out.divisions =
+      detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists,
+                             options.events == Events::divisions);
+  cut_at_divisions(out.divisions.list, out.linking);
+}
+
 void count_links(SeriesLinks& out) {
   out.links = out.linking.links();
   for (std::size_t i = 0; i < out.points.size(); ++i)
@@ -518,14 +473,8 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
   }
   // Satellites that no property tells from particles pass for daughters.
   const bool told = !nodes || nodes->told;
-  if (options.events == Events::divisions || (options.events == Events::automatic && told)) {
-    const AsFound places(out.axes, linked);
-    const SeriesLists lists(linked);
-    out.divisions =
-        detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists,
-                               options.events == Events::divisions);
-    cut_at_divisions(out.divisions.list, out.linking);
-  }
+  if (options.events == Events::divisions || (options.events == Events::automatic && told))
+    divide(execution, options, linked, best, out);
   detail::take_rounds(std::move(best), out);
   if (nodes) detail::restore_all(part, out);
   out.copy_of = std::move(copy_of);
