@@ -9,4 +9,6 @@ if [ -n "$python_bin" ]; then
   MOTES_CMAKE_ARGS="-DMOTES_PYTHON=ON -DPython_EXECUTABLE=$python_bin ${MOTES_CMAKE_ARGS:-}"
 fi
 build_targets all
+# Two tests at a time share the cores: threads that wait for work must not spin.
+export GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 ctest --test-dir "$build" --output-on-failure -j "$jobs" "$@"
