@@ -130,6 +130,29 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
   CHECK(mean >= kind.least_f1);
 }
 
+TEST_CASE("wide spots that overlap are not parts of one", "[detect]") {
+  testing::SpotFrameOptions scene;
+  scene.shape = {1, 240, 240};
+  scene.psf_sigma = {2.3, 2.3, 1};
+  std::vector<Spot> spots;
+  for (int y = 25; y < 230; y += 38)
+    for (int x = 25; x < 230; x += 38) {
+      const double angle = 0.7 * static_cast<double>(spots.size());
+      Spot one;
+      one.y = y, one.x = x;
+      spots.push_back(one);
+      one.y += 6.2 * std::sin(angle), one.x += 6.2 * std::cos(angle);
+      spots.push_back(one);
+    }
+  const VolumeFrame frame = testing::poisson_frame(scene.shape, testing::expected_photons(scene, spots), 3);
+  DetectionOptions options;
+  options.radius_um = {2.3 * std::sqrt(2.0), 2.3 * std::sqrt(2.0), 2.3 * std::sqrt(2.0)};
+  const Detections found = detect_spots(kTwo, frame, options);
+  const auto score = testing::score_spots(spots, found, {1, 1, 1}, 3);
+  INFO(found.size() << " of " << spots.size());
+  CHECK(2.0 * score.matched / static_cast<double>(spots.size() + found.size()) > 0.95);
+}
+
 TEST_CASE("nuclei side by side are not all asked to be round", "[detect]") {
   const Kind kind{"crowd", {72, 144, 144}, 8, 60, 2.1, false};
   double mean = 0;

@@ -20,7 +20,7 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kInsideSeen = 2;     // sigma, voxels
+constexpr double kInsideSeen = 3;     // sigma, voxels: diffraction-limited spots are smaller
 constexpr double kPartsReach = 4;     // sigma between parts at most
 constexpr double kValley = 0.1;       // of the response: depth of a valley at least
 constexpr int kValleySteps = 8;       // between two maxima
