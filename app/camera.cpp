@@ -74,11 +74,10 @@ std::optional<Camera> settle_camera(
   camera.told = tracking::camera_from_noise(transfer.line, camera.model);
   const double gain = camera.told.gain.value_or(0);
   if (transfer.frames == 0 || !(gain > 0) || !(transfer.line.slope_error < kSure * gain)) {
-    console.warn(
-        fmt::format("detection.camera_gain: the noise of {} frames does not determine it (it grows by {:.3g} "
-                    "+- {:.3g} with "
-                    "the light), so spots get no photons; set it to the camera's grey levels a photon",
-                    frames, transfer.line.slope, transfer.line.slope_error));
+    console.warn(fmt::format(
+        "detection.camera_gain: the noise of {} frames does not determine it (it grows by {:.3g} "
+        "+- {:.3g} with the light), so spots get no photons; set it to the camera's grey levels a photon",
+        frames, transfer.line.slope, transfer.line.slope_error));
     return std::nullopt;
   }
   camera.model.gain = gain;

@@ -28,10 +28,9 @@ struct GateChoice {
 };
 
 /// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it, with the displacement over
-/// spacing ratio and a warning where that is too large to trust any linking. Where
-/// points crowd (`check`), the data's gate is that of distinct points. Throws UsageError where the speed needs
-/// a frame interval that is not known, InputError where points crowd and the configuration asks for nearest
-/// first.
+/// spacing ratio and a warning where that is too large to trust any linking. Where points crowd (`check`),
+/// the data's gate is that of distinct points. Throws UsageError where the speed needs a frame interval that
+/// is not known, InputError where points crowd and the configuration asks for nearest first.
 GateChoice choose_gate(const Execution& execution, const Config& config,
                        const std::vector<Detections>& frames, const PointCheck& check,
                        std::optional<double> dt_s, const std::string& unit, Console& console);

@@ -23,8 +23,8 @@ compiler=$(sed -nE 's/^CMAKE_CXX_COMPILER:[A-Z]+=(.*\/)?//p' "$build/CMakeCache.
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
 echo 'leak:libomp' >"$build/lsan.supp" # LLVM's OpenMP library keeps two blocks for good
 export LSAN_OPTIONS="suppressions=$root/$build/lsan.supp ${LSAN_OPTIONS:-}"
-# libhdf5 reads past its own memory in damaged files, which is what its child process is for. VTK asks for as much memory as a damaged file says,
-# and is refused, as without sanitizers.
+# libhdf5 reads past its own memory in damaged files, which is what its child process is for. VTK asks for
+# as much memory as a damaged file says, and is refused, as without sanitizers.
 echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp"
 export ASAN_OPTIONS="suppressions=$root/$build/asan.supp allocator_may_return_null=1 ${ASAN_OPTIONS:-}"
 asan_options=$ASAN_OPTIONS ubsan_options=$UBSAN_OPTIONS

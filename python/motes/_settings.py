@@ -67,10 +67,10 @@ _ELSEWHERE = {
 
 
 def unexpected(function: str, name: str, known: Collection[str]) -> str:
-    """What is said of a keyword argument that is none, with the one that may be meant."""
+    """The error message for an unknown keyword argument, with the most similar valid one."""
     elsewhere = _ELSEWHERE.get(name, "")
     meant = [elsewhere] if elsewhere in known else get_close_matches(name, known, 1)
-    return f"{function}() got an unexpected keyword argument {name!r}" + (f"; {meant[0]}?" if meant else "")
+    return f"{function}() got an unexpected keyword argument {name!r}" + (f"; did you mean {meant[0]!r}?" if meant else "")
 
 
 def settings_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -328,15 +329,19 @@ class Tracks:
         if os.path.exists(path):
             store = any(os.path.exists(os.path.join(path, name)) for name in (".zgroup", "zarr.json"))
             if not (overwrite and store):
-                hint = "overwrite=True replaces it" if store else "it is no store, so it is not replaced"
+                hint = "overwrite=True replaces it" if store else "it is not a GEFF store, so it is not replaced"
                 raise FileExistsError(f"{path} is there; {hint}")
         if path.lower().endswith(".geff"):
             write(path, self)
             return
-        write(path + ".geff", self)
-        if os.path.exists(path):
-            shutil.rmtree(path)
-        os.replace(path + ".geff", path)
+        folder = os.path.dirname(os.path.abspath(path))
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".motes-", dir=folder) as new:
+            written = os.path.join(new, "tracks.geff")
+            write(written, self)
+            if os.path.exists(path):
+                shutil.rmtree(path)
+            os.replace(written, path)
 
     def to_trackmate(self, path: str | os.PathLike[str]) -> None:
         """Write TrackMate XML, as ``motes.write("tracks.trackmate.xml", tracks)`` does.

@@ -212,14 +212,14 @@ def test_an_array_without_axes_is_told_likely_ones(axes, line):
 @pytest.mark.parametrize(
     "call, line",
     [
-        (lambda f: motes.track(f, voxel_um=1, dt_s=1, radius=3), "track() got .* 'radius'; radius_um? "),
-        (lambda f: motes.batch(f, voxel_um=1, minmass=3), "batch() got .* 'minmass'; threshold? "),
-        (lambda f: motes.locate(f[0], voxel_um=1, diameter=11), "locate() got .* 'diameter'; radius_um? "),
-        (lambda f: motes.track(f, voxel_um=1, dt_s=1, treshold=3), "track() got .* 'treshold'; threshold? "),
+        (lambda f: motes.track(f, voxel_um=1, dt_s=1, radius=3), "track() got .* 'radius'; did you mean 'radius_um'"),
+        (lambda f: motes.batch(f, voxel_um=1, minmass=3), "batch() got .* 'minmass'; did you mean 'threshold'? "),
+        (lambda f: motes.locate(f[0], voxel_um=1, diameter=11), "locate() got .* 'diameter'; did you mean 'radius_um'"),
+        (lambda f: motes.track(f, voxel_um=1, dt_s=1, treshold=3), "track() got .* 'treshold'; did you mean 'threshold'? "),
         (lambda f: motes.track(f, voxel_um=1, dt_s=1, colour=3), "track() got .* 'colour' (settings={...} takes any key of "),
-        (lambda f: motes.link(table(), 1, memry=3), "link() got .* 'memry'; memory?"),
-        (lambda f: motes.link(table(), 1, pos_column="x"), "link() got .* 'pos_column'; pos_columns?"),
-        (lambda f: motes.link(table(), 1, max_gap=2), "link() got .* 'max_gap'; memory?"),
+        (lambda f: motes.link(table(), 1, memry=3), "link() got .* 'memry'; did you mean 'memory'?"),
+        (lambda f: motes.link(table(), 1, pos_column="x"), "link() got .* 'pos_column'; did you mean 'pos_columns'?"),
+        (lambda f: motes.link(table(), 1, max_gap=2), "link() got .* 'max_gap'; did you mean 'memory'?"),
     ],
 )
 def test_an_argument_that_is_none_is_told_what_may_be_meant(frames, call, line):

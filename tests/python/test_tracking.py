@@ -295,6 +295,7 @@ def test_geff(tracks, tmp_path):
 
 
 def test_geff_keeps_times_and_numbers_and_replaces_only_stores(tracks, tmp_path):
+    tracks.to_geff(tmp_path / "store.geff")
     for name in ("t.geff", "store"):
         path = tmp_path / name
         tracks.to_geff(path)
@@ -303,9 +304,11 @@ def test_geff_keeps_times_and_numbers_and_replaces_only_stores(tracks, tmp_path)
         tracks[:2].to_geff(path, overwrite=True)
         back = motes.read(path)
         assert back.track_id.tolist() == tracks.track_id[:2].tolist() and back.dt_s == tracks.dt_s
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["store", "store.geff", "t.geff"]
+    assert motes.read(tmp_path / "store.geff").track_id.tolist() == tracks.track_id.tolist()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "data.csv").write_text("1")
-    with pytest.raises(FileExistsError, match="no store"):
+    with pytest.raises(FileExistsError, match="not a GEFF store"):
         tracks.to_geff(tmp_path / "mine", overwrite=True)
     assert (tmp_path / "mine" / "data.csv").exists() and not (tmp_path / "mine.geff").exists()
 
