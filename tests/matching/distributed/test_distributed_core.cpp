@@ -32,22 +32,32 @@ struct Answer {
   matching::Certificate certificate;
 };
 
-/// What each of so many ranks answers.
-std::vector<Answer> on_ranks(int size, const Costs& costs, const DistributedCoreSettings& settings = {},
-                             int threads = 1, Backend backend = Backend::cpu) {
-  std::vector<Answer> answers(static_cast<std::size_t>(size));
+/// What each of so many ranks answers to each of the problems. The ranks, and the connection of their GPUs
+/// (a second to make), serve all problems.
+std::vector<std::vector<Answer>> on_ranks(int size, const std::vector<Costs>& problems,
+                                          const DistributedCoreSettings& settings = {}, int threads = 1,
+                                          Backend backend = Backend::cpu) {
+  std::vector<std::vector<Answer>> answers(problems.size(),
+                                           std::vector<Answer>(static_cast<std::size_t>(size)));
   run_as_threads(size, [&](Communicator& ranks) {
-    const auto split = matching::split_of("jv", view_of(costs));
-    const auto distributed = matching::distribute(ranks, split, Costs(costs));
-    Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
     Execution execution;
     execution.threads = threads;
     execution.backend = backend;
-    answer.matching = matching::detail::solve_by_core(ranks, execution, distributed, settings);
-    if (answer.matching.status == Status::optimal)
-      answer.certificate = matching::verify_distributed(ranks, {1}, distributed, answer.matching);
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      const auto split = matching::split_of("jv", view_of(problems[k]));
+      const auto distributed = matching::distribute(ranks, split, Costs(problems[k]));
+      Answer& answer = answers[k][static_cast<std::size_t>(ranks.rank())];
+      answer.matching = matching::detail::solve_by_core(ranks, execution, distributed, settings);
+      if (answer.matching.status == Status::optimal)
+        answer.certificate = matching::verify_distributed(ranks, {1}, distributed, answer.matching);
+    }
   });
   return answers;
+}
+
+std::vector<Answer> on_ranks(int size, const Costs& costs, const DistributedCoreSettings& settings = {},
+                             int threads = 1, Backend backend = Backend::cpu) {
+  return on_ranks(size, std::vector<Costs>{costs}, settings, threads, backend)[0];
 }
 
 bool same_answer(const Matching& a, const Matching& b) {
@@ -73,15 +83,27 @@ void check(const std::vector<Answer>& answers, std::optional<double> best) {
   }
 }
 
-void check_text(const std::string& text, const std::vector<int>& sizes,
-                const DistributedCoreSettings& settings = {}, Backend backend = Backend::cpu) {
-  const Costs costs = matching::generate_assignment({1}, text);
-  const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
-  const auto best = one.status == Status::optimal ? std::optional(one.objective) : std::nullopt;
-  for (const int size : sizes) {
-    INFO(text << " on " << size << " ranks");
-    check(on_ranks(size, costs, settings, 1, backend), best);
+void check_texts(const std::vector<std::string>& texts, const std::vector<int>& sizes,
+                 const DistributedCoreSettings& settings = {}, Backend backend = Backend::cpu) {
+  std::vector<Costs> problems;
+  std::vector<std::optional<double>> best;
+  for (const std::string& text : texts) {
+    problems.push_back(matching::generate_assignment({1}, text));
+    const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(problems.back()));
+    best.push_back(one.status == Status::optimal ? std::optional(one.objective) : std::nullopt);
   }
+  for (const int size : sizes) {
+    const auto answers = on_ranks(size, problems, settings, 1, backend);
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      INFO(texts[k] << " on " << size << " ranks");
+      check(answers[k], best[k]);
+    }
+  }
+}
+
+void check_text(const std::string& text, const std::vector<int>& sizes,
+                const DistributedCoreSettings& settings = {}) {
+  check_texts({text}, sizes, settings);
 }
 
 template <class T>
@@ -238,36 +260,45 @@ TEST_CASE("distributed core: a faulty entry of one rank ends all, and other cost
 // Few enough for compute-sanitizer, yet every kernel.
 TEST_CASE("for the memory and race checkers: a core over several GPUs") {
   MOTES_NEED_GPU();
-  for (const char* text : {"gen:uniform?rows=57&high=300", "gen:points?n=70&sigma=1&dense=1&type=float",
-                           "gen:uniform?rows=30&cols=31&high=100&unmatched=20"})
-    check_text(text, gpu_ranks(), {}, Backend::cuda);
+  check_texts({"gen:uniform?rows=57&high=300", "gen:points?n=70&sigma=1&dense=1&type=float",
+               "gen:uniform?rows=30&cols=31&high=100&unmatched=20"},
+              gpu_ranks(), {}, Backend::cuda);
 }
 
 TEST_CASE("distributed core on GPUs: every family of small problems is solved as brute force has it") {
   MOTES_NEED_GPU();
+  std::vector<Costs> problems;
+  std::vector<std::string> names;
+  std::vector<std::optional<double>> best;
   for (const auto& instance : testing::small_instances(43)) {
     const auto found = testing::brute_force(instance.costs.view());
-    const auto best = found ? std::optional(static_cast<double>(*found)) : std::nullopt;
-    for (const Costs& costs : matrices_of(instance.costs))
-      for (const int size : gpu_ranks()) {
-        INFO(instance.name << ", entries " << std::get<matching::DenseCosts>(costs).entries.index() << ", "
-                           << size << " GPUs");
-        check(on_ranks(size, costs, {}, 1, Backend::cuda), best);
-      }
+    for (Costs& costs : matrices_of(instance.costs)) {
+      problems.push_back(std::move(costs));
+      names.push_back(instance.name);
+      best.push_back(found ? std::optional(static_cast<double>(*found)) : std::nullopt);
+    }
+  }
+  for (const int size : gpu_ranks()) {
+    const auto answers = on_ranks(size, problems, {}, 1, Backend::cuda);
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      INFO(names[k] << ", entries " << std::get<matching::DenseCosts>(problems[k]).entries.index() << ", "
+                    << size << " GPUs");
+      check(answers[k], best[k]);
+    }
   }
 }
 
 TEST_CASE("distributed core on GPUs: large and structured matrices") {
   MOTES_NEED_GPU();
-  for (const char* text :
-       {"gen:uniform?rows=5001&high=5001", "gen:uniform?rows=4500&high=450000&type=float",
-        "gen:uniform?rows=700&high=70&type=int64", "gen:uniform?rows=600&high=1000000&type=double",
-        "gen:uniform?rows=300&cols=900&high=3000", "gen:uniform?rows=900&cols=300&high=3000&type=float",
-        "gen:uniform?rows=600&cols=640&high=1000&unmatched=40", "gen:uniform?rows=600&high=900&density=.02",
-        "gen:uniform?rows=600&high=900&density=.003", "gen:uniform?rows=600&high=0",
-        "gen:points?n=2000&sigma=1&dense=1&type=float", "gen:low-rank?n=600", "gen:sums?n=600",
-        "gen:line?n=600", "gen:valued?n=600", "gen:heavy?law=power&spread=3&n=600", "gen:machol-wien?n=600"})
-    check_text(text, gpu_ranks(), {}, Backend::cuda);
+  check_texts(
+      {"gen:uniform?rows=5001&high=5001", "gen:uniform?rows=4500&high=450000&type=float",
+       "gen:uniform?rows=700&high=70&type=int64", "gen:uniform?rows=600&high=1000000&type=double",
+       "gen:uniform?rows=300&cols=900&high=3000", "gen:uniform?rows=900&cols=300&high=3000&type=float",
+       "gen:uniform?rows=600&cols=640&high=1000&unmatched=40", "gen:uniform?rows=600&high=900&density=.02",
+       "gen:uniform?rows=600&high=900&density=.003", "gen:uniform?rows=600&high=0",
+       "gen:points?n=2000&sigma=1&dense=1&type=float", "gen:low-rank?n=600", "gen:sums?n=600",
+       "gen:line?n=600", "gen:valued?n=600", "gen:heavy?law=power&spread=3&n=600", "gen:machol-wien?n=600"},
+      gpu_ranks(), {}, Backend::cuda);
 }
 
 TEST_CASE("distributed core on GPUs: a faulty entry of one rank ends all") {

@@ -41,39 +41,67 @@ struct Answer {
   matching::Certificate certificate;
 };
 
-/// What each of so many ranks answers.
-std::vector<Answer> on_ranks(int size, const std::string& solver, const Costs& costs,
-                             Backend backend = Backend::cpu, int threads = 1) {
-  std::vector<Answer> answers(static_cast<std::size_t>(size));
+using Problem = std::pair<std::string, Costs>;  ///< with its name
+
+/// What each of so many ranks answers to each of the problems. The ranks, and the connection of their GPUs
+/// (a second to make), serve all problems.
+std::vector<std::vector<Answer>> on_ranks(int size, const std::string& solver,
+                                          const std::vector<Problem>& problems,
+                                          Backend backend = Backend::cpu, int threads = 1) {
+  std::vector<std::vector<Answer>> answers(problems.size(),
+                                           std::vector<Answer>(static_cast<std::size_t>(size)));
   run_as_threads(size, [&](Communicator& ranks) {
     Execution execution;
     execution.threads = threads;
     execution.backend = backend;
-    const auto split = matching::split_of(solver, view_of(costs));
-    const auto distributed = matching::distribute(ranks, split, Costs(costs));
-    Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
-    answer.matching = matching::solve_distributed(ranks, execution, solver, distributed);
-    if (answer.matching.status == Status::optimal)
-      answer.certificate = matching::verify_distributed(ranks, execution, distributed, answer.matching);
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      const Costs& costs = problems[k].second;
+      const auto split = matching::split_of(solver, view_of(costs));
+      const auto distributed = matching::distribute(ranks, split, Costs(costs));
+      Answer& answer = answers[k][static_cast<std::size_t>(ranks.rank())];
+      answer.matching = matching::solve_distributed(ranks, execution, solver, distributed);
+      if (answer.matching.status == Status::optimal)
+        answer.certificate = matching::verify_distributed(ranks, execution, distributed, answer.matching);
+    }
   });
   return answers;
 }
 
-void check_ranks(const std::string& name, const std::string& what, const Costs& costs,
-                 std::initializer_list<int> sizes, Backend backend = Backend::cpu) {
-  const auto problem = view_of(costs);
-  const Matching one = matching::find_solver(name)->make()->solve({1}, problem);
+std::vector<Answer> on_ranks(int size, const std::string& solver, const Costs& costs,
+                             Backend backend = Backend::cpu, int threads = 1) {
+  return on_ranks(size, solver, std::vector<Problem>{{"", costs}}, backend, threads)[0];
+}
+
+void check_ranks(const std::string& name, const std::vector<Problem>& problems, const std::vector<int>& sizes,
+                 Backend backend = Backend::cpu) {
+  std::vector<Matching> one;
+  for (const auto& [what, costs] : problems)
+    one.push_back(matching::find_solver(name)->make()->solve({1}, view_of(costs)));
   for (const int size : sizes) {
-    INFO(name << " on " << size << " ranks: " << what);
-    for (const Answer& answer : on_ranks(size, name, costs, backend)) {
-      REQUIRE(same(one, answer.matching));
-      if (one.status != Status::optimal) continue;
-      CHECK(answer.certificate.fault == "");
-      REQUIRE(answer.certificate.optimal());
-      REQUIRE(answer.certificate.gap == 0);
-      REQUIRE(answer.certificate.primal == one.objective);
+    const auto answers = on_ranks(size, name, problems, backend);
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      INFO(name << " on " << size << " ranks: " << problems[k].first);
+      for (const Answer& answer : answers[k]) {
+        REQUIRE(same(one[k], answer.matching));
+        if (one[k].status != Status::optimal) continue;
+        CHECK(answer.certificate.fault == "");
+        REQUIRE(answer.certificate.optimal());
+        REQUIRE(answer.certificate.gap == 0);
+        REQUIRE(answer.certificate.primal == one[k].objective);
+      }
     }
   }
+}
+
+void check_ranks(const std::string& name, const std::string& what, const Costs& costs,
+                 const std::vector<int>& sizes) {
+  check_ranks(name, {{what, costs}}, sizes);
+}
+
+std::vector<Problem> generated(const std::vector<std::string>& texts) {
+  std::vector<Problem> out;
+  for (const std::string& text : texts) out.emplace_back(text, matching::generate_assignment({1}, text));
+  return out;
 }
 
 template <class T>
@@ -89,10 +117,9 @@ Costs dense_of(const matching::SparseCosts& p) {
 }
 
 /// The instance in every kind that can hold it.
-std::vector<std::pair<std::string, Costs>> kinds_of(const testing::Instance& instance) {
-  std::vector<std::pair<std::string, Costs>> out{
-      {instance.name + ", sparse", instance.costs},
-      {instance.name + ", int64", dense_of<std::int64_t>(instance.costs)}};
+std::vector<Problem> kinds_of(const testing::Instance& instance) {
+  std::vector<Problem> out{{instance.name + ", sparse", instance.costs},
+                           {instance.name + ", int64", dense_of<std::int64_t>(instance.costs)}};
   bool narrow = true;
   for (const Cost c : instance.costs.cost) narrow = narrow && c < (1 << 24) && c > -(1 << 24);
   if (!narrow) return out;
@@ -213,31 +240,25 @@ TEST_CASE("distributed: what is wrong with one rank's part is said on all") {
 // Few enough for compute-sanitizer, yet every kernel.
 TEST_CASE("distributed on GPUs: a handful of tiny problems") {
   MOTES_NEED_GPU();
-  for (const char* name : kNames)
-    for (const int size : gpu_ranks()) {
-      for (const char* text :
-           {"gen:uniform?rows=57&high=300", "gen:uniform?rows=20&cols=45&high=30",
-            "gen:uniform?rows=45&cols=20&high=30&type=float", "gen:points?n=40&sigma=.7",
-            "gen:uniform?rows=30&cols=31&high=100&unmatched=20", "gen:uniform?rows=1&high=3"})
-        check_ranks(name, text, matching::generate_assignment({1}, text), {size}, Backend::cuda);
-    }
+  const auto problems =
+      generated({"gen:uniform?rows=57&high=300", "gen:uniform?rows=20&cols=45&high=30",
+                 "gen:uniform?rows=45&cols=20&high=30&type=float", "gen:points?n=40&sigma=.7",
+                 "gen:uniform?rows=30&cols=31&high=100&unmatched=20", "gen:uniform?rows=1&high=3"});
+  for (const char* name : kNames) check_ranks(name, problems, gpu_ranks(), Backend::cuda);
 }
 
 TEST_CASE("distributed on GPUs: the CPU's bits, for every family of small problems and for larger ones") {
   MOTES_NEED_GPU();
-  for (const char* name : kNames)
-    for (const int size : gpu_ranks()) {
-      for (const auto& instance : testing::small_instances(31))
-        for (const auto& [what, costs] : kinds_of(instance))
-          if (!std::holds_alternative<matching::SparseCosts>(costs))
-            check_ranks(name, what, costs, {size}, Backend::cuda);
-      for (const char* text :
-           {"gen:uniform?rows=401&high=40", "gen:uniform?rows=1401&high=14010",
-            "gen:uniform?rows=1402&high=140&type=float", "gen:uniform?rows=300&cols=200&high=300",
-            "gen:uniform?rows=200&cols=301&high=3000&type=int64", "gen:points?n=300&sigma=.5",
-            "gen:uniform?rows=150&cols=160&high=1000&unmatched=100", "gen:low-rank?n=150&rank=3"})
-        check_ranks(name, text, matching::generate_assignment({1}, text), {size}, Backend::cuda);
-    }
+  auto problems =
+      generated({"gen:uniform?rows=401&high=40", "gen:uniform?rows=1401&high=14010",
+                 "gen:uniform?rows=1402&high=140&type=float", "gen:uniform?rows=300&cols=200&high=300",
+                 "gen:uniform?rows=200&cols=301&high=3000&type=int64", "gen:points?n=300&sigma=.5",
+                 "gen:uniform?rows=150&cols=160&high=1000&unmatched=100", "gen:low-rank?n=150&rank=3"});
+  for (const auto& instance : testing::small_instances(31))
+    for (auto& problem : kinds_of(instance))
+      if (!std::holds_alternative<matching::SparseCosts>(problem.second))
+        problems.push_back(std::move(problem));
+  for (const char* name : kNames) check_ranks(name, problems, gpu_ranks(), Backend::cuda);
 }
 
 TEST_CASE("distributed on GPUs: sparse costs are refused on every rank") {
