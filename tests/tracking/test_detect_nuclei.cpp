@@ -109,7 +109,8 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
                              Kind{"single plane", {1, 300, 300}, 8, 40, 2.6, false},
                              Kind{"crowded plane", {1, 300, 300}, 10, 60, 2.3, false},
                              Kind{"thin stack", {30, 160, 160}, 6, 60, 2.4, false},
-                             Kind{"long", {48, 160, 160}, 6, 30, 4, false, 1.8, 0.9});
+                             Kind{"long", {48, 160, 160}, 6, 30, 4, false, 1.8, 0.9},
+                             Kind{"long, crowded plane", {1, 300, 300}, 11, 40, 2.3, false, 1.3, 0.87});
   double mean = 0;
   const std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   for (const std::uint64_t seed : seeds) {
@@ -122,12 +123,29 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
     const double f1 = f1_of(made, kind, options);
     INFO(kind.name << " seed " << seed << ": F1 " << f1 << ", radius " << sizes->radius_um.x);
     CHECK(f1 >= kind.least_f1 - 0.1);
-    CHECK(sizes->radius_um.x >= 0.65 * kind.radius);
+    CHECK(sizes->radius_um.x >= 0.6 * kind.radius);  // of a disc, standard deviations give .71
     CHECK(sizes->radius_um.x <= 1.4 * kind.radius);
     mean += f1 / static_cast<double>(seeds.size());
   }
   INFO(kind.name << " mean F1 " << mean);
   CHECK(mean >= kind.least_f1);
+}
+
+TEST_CASE("clouds are not nuclei", "[detect]") {
+  const bool plane = GENERATE(true, false);
+  const Shape3 shape = plane ? Shape3{1, 256, 256} : Shape3{20, 96, 96};
+  const double width = GENERATE(3, 6);
+  std::size_t false_spots = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    Random random(seed);
+    Field light = testing::texture(shape, {width, width, plane ? 0 : width}, random);
+    for (double& value : light) value = 1000 + 100 * value + 5 * random.normal();
+    DetectionOptions options;
+    options.radius_um = {8, 8, 8};
+    false_spots += detect_spots(kTwo, testing::float_frame(shape, light), options).size();
+  }
+  CAPTURE(plane, width);
+  CHECK(false_spots <= 2);
 }
 
 TEST_CASE("wide spots that overlap are not parts of one", "[detect]") {

@@ -19,6 +19,7 @@
 
 #include "tracking/detect/evidence.h"
 #include "tracking/detect/likely_spots.h"
+#include "tracking/detect/resolved_spots.h"
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
@@ -319,7 +320,11 @@ std::int64_t rows_per_minima_sample(std::size_t maxima) {
 ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample) {
   ScoredMinima scored;
   scored.per_sample = per_sample;
-  for (const Evidence& e : minima) (e.is_round() ? scored.round : scored.unround).push_back(e.score);
+  scored.amplitudes.reserve(minima.size());
+  for (const Evidence& e : minima) {
+    (e.is_round() ? scored.round : scored.unround).push_back(e.score);
+    scored.amplitudes.push_back(e.amplitude);
+  }
   return scored;
 }
 
@@ -359,6 +364,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
+  const bool resolved =
+      touching && !clipped && take_resolved(filter, shape, maxima, minima.amplitudes, likely);
+  if (resolved) levels.blends = false;
   choice.blends = levels.blends;
   const std::size_t taken = count_taken(likely);
   // Where photons are counted, gaps are those between their numbers.
@@ -385,7 +393,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
         "are not reported as spots. If they are, set detection.threshold");
-  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped &&
+  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +

@@ -114,6 +114,7 @@ class ScoredMaxima {
 /// Scores of a sample of minima, each of which stands for `per_sample` of them.
 struct ScoredMinima {
   std::vector<double> round, unround;
+  std::vector<double> amplitudes;  ///< of all, in no order
   double per_sample = 1;
   std::size_t size() const { return round.size() + unround.size(); }
 };
