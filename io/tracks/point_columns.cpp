@@ -96,7 +96,8 @@ class Parser {
   /// TrackMate's export repeats its header in words and adds a line of units.
   bool skip_trackmate_lines(bool more) {
     constexpr int kMaxLines = 3;
-    for (int skipped = 0; more && skipped < kMaxLines && !parse_double(field(roles_.frame)); ++skipped) {
+    const int number = roles_.frame >= 0 ? roles_.frame : roles_.x;
+    for (int skipped = 0; more && skipped < kMaxLines && !parse_double(field(number)); ++skipped) {
       take_unit(bare_unit(field(roles_.x)));
       if (roles_.time >= 0 && !roles_.time_s) roles_.time_s = time_unit_s(bare_unit(field(roles_.time)));
       more = reader_.next();

@@ -234,6 +234,17 @@ TEST_CASE("TrackMate's spot table: header lines in words and units, spots withou
   CHECK(points.frames[0].quality == std::vector<double>{5.5, 4});
 }
 
+TEST_CASE("TrackMate's columns with times in place of frames") {
+  const io::PointTable points =
+      Table(
+          "t_s,ID,QUALITY,POSITION_X,POSITION_Y\n(sec),,(quality),(micron),(micron)\n"
+          "0.5,1,5.5,1,2\n1.0,2,4,1,2\n")
+          .points();
+  CHECK(points.frames.size() == 2);
+  CHECK(points.dt_s == 0.5);
+  CHECK(points.frames.at(0).quality == std::vector<double>{5.5});
+}
+
 TEST_CASE("tracks of a table") {
   const std::string id = GENERATE("particle", "track", "track_id", "TRACK_ID", "Track_ID");
   const TrackSet tracks = Table(id +
