@@ -194,6 +194,19 @@ TEST_CASE("damaged VTK files never crash the reader") {
   read_damaged_copies(dir / "d.vtp", text, 3000, [](const auto& path) { io::read_tracks_vtp(path); });
 }
 
+TEST_CASE("a VTK file that crashes VTK's reader is refused") {
+  const TempDir dir;
+  io::write_tracks_vtp(dir / "t.vtp", sample_tracks(0.5));
+  std::string bytes = slurp(dir / "t.vtp");
+  const std::string good = "<DataArray type=\"Float64\" Name=\"dt_s\"";
+  const std::size_t at = bytes.find(good);
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, good.size(), "<DataVerts type=\"Float31\" Name=\"dt_s\"");
+  spill(dir / "t.vtp", bytes);
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtp(dir / "t.vtp"); }),
+             Contains("t.vtp: the process that reads this file crashed"));
+}
+
 TEST_CASE("frames.pvd names one file a frame that has points, with its time") {
   const TempDir dir;
   spill(dir / "out/keep.txt", "");
