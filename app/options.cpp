@@ -61,7 +61,7 @@ void add_input(std::vector<Option>& table) {
       MOTES_AT(input.unit),
       "Unit of a table's x, y, z, if the file does not state it. px: scaled by input.voxel_um if given."));
   table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-                      "Read HDF5 without the child process that guards against hostile files."));
+                      "Read HDF5 and VTP without the child process that guards against hostile files."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Let a BigDataViewer XML or OME file name data outside its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
