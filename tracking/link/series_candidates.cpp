@@ -20,9 +20,10 @@ using matching::Offset;
 constexpr Index kRowsPerBlock = 1024;
 /// Rows of the grids, in spacings.
 constexpr double kGridPerSpacing = 1;
-/// A first candidate is looked for among links that cost more than the least possible by at most so many
-/// nats.
-constexpr std::array<double, 3> kFirstLooks{1.5, 6, 16};
+/// Candidates are looked for among links that cost more than the least possible by at most so many nats: at
+/// first by these, later by what the detection before needed and some more. Where there are none, by more.
+constexpr double kFirstNats = 6, kMoreNats = 0.5;
+constexpr std::array<double, 2> kFartherNats{6, 16};
 /// Radii are read off in steps of this part of a scale, up to so many scales.
 constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
 /// Against rounding.
@@ -35,6 +36,7 @@ struct Row {
   std::vector<std::pair<Index, double>> near;  ///< with costs
   std::vector<Index> to;
   std::vector<double> cost, sorted;
+  double nats = kFirstNats;  ///< over the least possible cost, to look for first
 
   void clear() { to.clear(), cost.clear(); }
 };
@@ -47,15 +49,17 @@ double most_kept(Row& row, std::size_t most) {
   return row.sorted[most - 1];
 }
 
-/// Leaves the likely ones and the one kept; rising order stays.
-void keep_likely(Row& row, Index kept, double nats, std::size_t most) {
-  if (row.to.empty()) return;
-  double limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
+/// Leaves the likely ones and the one kept; rising order stays. What a likely one costs at most.
+double keep_likely(Row& row, Index kept, double nats, std::size_t most) {
+  double limit = std::numeric_limits<double>::infinity();
+  if (row.to.empty()) return limit;
+  limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
   if (row.to.size() > most) limit = std::min(limit, most_kept(row, most));
   std::size_t place = 0;
   for (std::size_t k = 0; k < row.to.size(); ++k)
     if (row.cost[k] <= limit || row.to[k] == kept) row.to[place++] = row.to[k];
   row.to.resize(place);
+  return limit;
 }
 
 /// Beyond which length, in scales, no link is as likely as a level.
@@ -92,7 +96,6 @@ class Finder {
       for (int lag = 1; lag <= lags; ++lag) radii_.emplace_back(model.shape[at(lag) - 1]);
     const auto frames = at(points.frames());
     reach_.resize(frames * at(lags));
-    first_.resize(frames * at(lags) * kFirstLooks.size());
     least_.resize(frames);
     for (std::int32_t t = 0; t < points.frames(); ++t) {
       for (int lag = 1; lag <= lags && t + lag < points.frames(); ++lag)
@@ -102,9 +105,6 @@ class Finder {
       for (int lag = 1; lag <= lags; ++lag)
         least = std::min(least, costs_.of(t, lag).constant - radii_[at(lag) - 1].highest());
       least_[at(t)] = least;
-      for (int lag = 1; lag <= lags; ++lag)
-        for (std::size_t k = 0; k < kFirstLooks.size(); ++k)
-          first_[place(t, lag) * kFirstLooks.size() + k] = radius(t, lag, least + kFirstLooks[k]);
     }
   }
 
@@ -118,24 +118,31 @@ class Finder {
       for (int lag = 1; lag <= last; ++lag) look(i, t, lag, kAny, reach_[place(t, lag)], row);
       return;
     }
-    // A good link close by bounds how far others can be; without one, all around are looked at.
-    double best = kAny;
-    for (std::size_t k = 0; k < kFirstLooks.size() && best == kAny; ++k) {
+    // A good link bounds how far others can be, and so do as many links as are kept. What is found up to some
+    // cost is all there is up to the cost of the last one that is kept.
+    const double least = least_[at(t)];
+    double most_cost = least + row.nats;
+    for (bool all = false; !all;) {
       row.clear();
-      for (int lag = 1; lag <= last; ++lag)
-        look(i, t, lag, least_[at(t)] + kFirstLooks[k], first_[place(t, lag) * kFirstLooks.size() + k], row);
-      if (!row.cost.empty()) best = *std::min_element(row.cost.begin(), row.cost.end());
-    }
-    row.clear();
-    // So do as many as are kept: no link over more frames that costs more is among them.
-    double most_cost = best + nats_;
-    for (int lag = 1; lag <= last; ++lag) {
-      look(i, t, lag, most_cost, radius(t, lag, most_cost), row);
-      if (row.cost.size() >= most_) most_cost = std::min(most_cost, most_kept(row, most_));
+      double within = most_cost;
+      for (int lag = 1; lag <= last; ++lag) {
+        look(i, t, lag, within, radius(t, lag, within), row);
+        if (row.cost.size() >= most_) within = std::min(within, most_kept(row, most_));
+      }
+      const double best = row.cost.empty() ? kAny : *std::min_element(row.cost.begin(), row.cost.end());
+      all = row.cost.size() >= most_ || most_cost >= best + nats_ || most_cost == kAny;
+      if (best < kAny) {
+        most_cost = best + nats_;
+      } else {
+        const auto farther = std::find_if(kFartherNats.begin(), kFartherNats.end(),
+                                          [&](double nats) { return least + nats > most_cost; });
+        most_cost = farther == kFartherNats.end() ? kAny : least + *farther;
+      }
     }
     const Index kept = keep_ != nullptr ? keep_->next[at(i)] : -1;
     if (kept >= 0) add_kept(i, t, kept, row);
-    keep_likely(row, kept, nats_, most_);
+    const double limit = keep_likely(row, kept, nats_, most_);
+    if (limit < kAny) row.nats = std::max(limit - least + kMoreNats, 0.0);
   }
 
  private:
@@ -205,7 +212,7 @@ class Finder {
   const SeriesGrids& grids_;
   LagCosts costs_;
   std::vector<Radii> radii_;                   ///< [lags]
-  std::vector<double> reach_, first_, least_;  ///< [frames][lags], [frames][lags][first looks], [frames]
+  std::vector<double> reach_, least_;  ///< [frames][lags], [frames]
 };
 
 }  // namespace
