@@ -237,6 +237,20 @@ TEST_CASE("densities of displacements are densities, and reach no farther than t
   }
 }
 
+TEST_CASE("densities of many displacements are those of each, to the bit") {
+  const int dims = GENERATE(1, 2, 3);
+  std::mt19937_64 rng(1);
+  std::vector<double> lengths(500);
+  for (double& length : lengths) length = std::exponential_distribution<>(1)(rng);
+  for (const RadialDensity& density : {RadialDensity(dims), RadialDensity(lengths, dims, 4)})
+    for (const std::size_t count : {0, 1, 7, 8, 17}) {
+      std::vector<double> many(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(count)), each;
+      for (double& u : many) each.push_back(density.log_density(u = 100 * u * u * u));
+      density.log_densities(many);
+      CHECK(many == each);
+    }
+}
+
 TEST_CASE("particles that keep their direction are linked where they move as far as their spacing") {
   constexpr int kParticles = 500, kFrames = 20;
   constexpr double kPersistence = 0.9, kSigma = 0.42;  // steps as far as the nearest neighbours

@@ -105,11 +105,23 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
   const auto n = candidates.size();
   const LagCosts lag_costs(model, points.frames());
   parallel_for(thread_count(execution), (n + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t b) {
-    for (std::int64_t e = b * kRowsPerBlock; e < std::min(n, (b + 1) * kRowsPerBlock); ++e) {
-      const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
-      const std::int32_t t = points.slot[at(i)], lag = points.slot[at(j)] - t;
-      costs[at(e)] = lag_costs.of(t, lag).cost(length_of(residual(points, prediction, i, j)));
-      if (lag > 1 && occlusion != nullptr) costs[at(e)] -= occlusion->gain(prediction, i, j);
+    std::vector<double> run;
+    const std::int64_t last = std::min(n, (b + 1) * kRowsPerBlock);
+    for (std::int64_t e = b * kRowsPerBlock; e < last;) {
+      // All that begin in one frame and pass as many.
+      const std::int64_t first = e;
+      const std::int32_t t = points.slot[at(candidates.from[at(e)])];
+      const std::int32_t lag = points.slot[at(candidates.to[at(e)])] - t;
+      run.clear();
+      for (; e < last; ++e) {
+        const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
+        if (points.slot[at(i)] != t || points.slot[at(j)] != t + lag) break;
+        run.push_back(length_of(residual(points, prediction, i, j)));
+      }
+      lag_costs.of(t, lag).costs(run);
+      std::copy(run.begin(), run.end(), costs.begin() + first);
+      for (std::int64_t k = first; lag > 1 && occlusion != nullptr && k < e; ++k)
+        costs[at(k)] -= occlusion->gain(prediction, candidates.from[at(k)], candidates.to[at(k)]);
     }
   });
   return costs;

@@ -35,6 +35,7 @@ std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48;
 struct Row {
   std::vector<std::pair<Index, double>> near;  ///< with costs
   std::vector<Index> to;
+  std::vector<double> price;  ///< of those within reach
   std::vector<double> cost, sorted;
   double nats = kFirstNats;  ///< over the least possible cost, to look for first
 
@@ -173,15 +174,22 @@ class Finder {
     const double reach = reach_[place(t, lag)];
     if (!(reach > 0) || !(within > 0)) return;
     const LagCosts::Entry& entry = costs_.of(t, lag);
-    row.near.clear();
+    row.near.clear(), row.price.clear();
     const Index first = points_.offset[at(t + lag)];
     grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
       const double distance = std::sqrt(squared);
       const Index j = first + static_cast<Index>(number);
       if (!(distance < reach) || gated(i, j, lag)) return;
-      const double price = most_ > 0 ? entry.cost(distance) : 0;
-      if (price <= cost) row.near.emplace_back(j, price);
+      row.near.emplace_back(j, 0);
+      row.price.push_back(distance);
     });
+    if (most_ > 0) {
+      entry.costs(row.price);
+      std::size_t kept = 0;
+      for (std::size_t k = 0; k < row.near.size(); ++k)
+        if (row.price[k] <= cost) row.near[kept++] = {row.near[k].first, row.price[k]};
+      row.near.resize(kept);
+    }
     std::sort(row.near.begin(), row.near.end());
     for (const auto& [j, price] : row.near) {
       row.to.push_back(j);
@@ -211,7 +219,7 @@ class Finder {
   std::size_t most_;
   const SeriesGrids& grids_;
   LagCosts costs_;
-  std::vector<Radii> radii_;                   ///< [lags]
+  std::vector<Radii> radii_;           ///< [lags]
   std::vector<double> reach_, least_;  ///< [frames][lags], [frames]
 };
 

@@ -47,6 +47,12 @@ class LagCosts {
     double per_scale, constant;
     const RadialDensity* shape;
     double cost(double length) const { return constant - shape->log_density(length * per_scale); }
+    /// Of all of `lengths`, in their place.
+    void costs(std::vector<double>& lengths) const {
+      for (double& length : lengths) length *= per_scale;
+      shape->log_densities(lengths);
+      for (double& length : lengths) length = constant - length;
+    }
   };
   const Entry& of(std::int32_t slot, int lag) const {
     return entries_[static_cast<std::size_t>(slot) * lags_ + static_cast<std::size_t>(lag) - 1];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <motes/base/exact_math.h>
+#include <motes/base/function_clones.h>
 #include <motes/tracking/radial_density.h>
 
 namespace motes::tracking {
@@ -44,7 +45,9 @@ std::shared_ptr<const std::vector<double>> highest_of(const LogDensity& log_dens
 
 }  // namespace
 
-double student_log_density(double u, int dims) {
+namespace {
+
+double student_norm(int dims) {
   constexpr double nu = kStudentFreedom;
   static const std::array<double, 4> norm = [] {
     std::array<double, 4> by_dims{};
@@ -53,7 +56,25 @@ double student_log_density(double u, int dims) {
           std::lgamma((nu + d) / 2) - std::lgamma(nu / 2) - d / 2.0 * std::log(nu * std::numbers::pi);
     return by_dims;
   }();
-  return norm[static_cast<std::size_t>(dims)] - (nu + dims) / 2 * exact_log(1 + u * u / nu);
+  return norm[static_cast<std::size_t>(dims)];
+}
+double student_ratio(double u) { return 1 + u * u / kStudentFreedom; }
+double student_power(int dims) { return (kStudentFreedom + dims) / 2; }
+
+/// On every machine in so many lanes.
+constexpr std::size_t kLanes = 8;
+
+/// Of whole lanes, in their place.
+MOTES_CLONES void student_log_densities(double* u, std::size_t size, double norm, double power) {
+  for (std::size_t k = 0; k < size; k += kLanes)
+    for (std::size_t l = k; l < k + kLanes; ++l)
+      u[l] = norm - power * exact_log_of_normal(1 + u[l] * u[l] / kStudentFreedom);
+}
+
+}  // namespace
+
+double student_log_density(double u, int dims) {
+  return student_norm(dims) - student_power(dims) * exact_log(student_ratio(u));
 }
 
 double student_median(int dims) {
@@ -119,6 +140,17 @@ double RadialDensity::log_density(double u) const {
   if ((bin == 0 && u <= middle) || high == density_.size()) return std::log(density_[bin]);
   const double part = (u - centre(low)) / (centre(high) - centre(low));
   return std::log(density_[low] + part * (density_[high] - density_[low]));
+}
+
+void RadialDensity::log_densities(std::vector<double>& u) const {
+  if (width_ != 0) {
+    for (double& one : u) one = log_density(one);
+    return;
+  }
+  const std::size_t size = u.size();
+  u.resize((size + kLanes - 1) / kLanes * kLanes);
+  student_log_densities(u.data(), u.size(), student_norm(dims_), student_power(dims_));
+  u.resize(size);
 }
 
 double RadialDensity::reach(double level) const {

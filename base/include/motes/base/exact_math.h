@@ -21,25 +21,15 @@ inline constexpr double kLog2High = 0x1.62e42feep-1;  ///< 21 trailing zero bits
 inline constexpr double kLog2Low = 0x1.a39ef35793c76p-33;
 inline constexpr double kTwoPi = 6.283185307179586477;
 
-/// log(x) of a normal positive x; -infinity for 0, NaN for negative x and NaN.
-MOTES_HOST_DEVICE inline double exact_log(double x) {
-  if (!(x > 0))
-    return x == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  if (x > std::numeric_limits<double>::max()) return x;
-  int exponent = 0;
-  if (x < 0x1p-1022) {  // subnormal: scale into the normal range
-    x *= 0x1p54;
-    exponent = -54;
-  }
-  // x = m * 2^exponent with m in [sqrt(1/2), sqrt(2)): then log(m) never cancels against the exponent's part.
-  std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
-  exponent += static_cast<int>(bits >> 52) - 1023;
-  bits = (bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL;
-  double m = std::bit_cast<double>(bits);
-  if (m >= 1.4142135623730951) {
-    m *= 0.5;
-    ++exponent;
-  }
+/// log(x 2^exponent) of a normal positive x; a loop over it can be vectorised.
+MOTES_HOST_DEVICE inline double exact_log_of_normal(double x, double exponent = 0) {
+  // x = m * 2^k with m in [sqrt(1/2), sqrt(2)): then log(m) never cancels against the exponent's part.
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), fraction = bits & 0x000fffffffffffffULL;
+  const std::uint64_t upper = fraction >= 0x6a09e667f3bcdULL ? 1 : 0;  // from sqrt(2) on
+  const double m = std::bit_cast<double>(fraction | ((0x3ffULL - upper) << 52));
+  // Whole numbers below 2^52 are the last bits of 2^52 and they.
+  const double biased = std::bit_cast<double>(((bits >> 52) + upper) | 0x4330000000000000ULL);
+  const double k = biased - (0x1p52 + 1023) + exponent;
   // log(m) = 2 atanh(s) with s = (m - 1) / (m + 1); |s| <= 0.1716.
   const double f = m - 1, s = f / (2 + f), z = s * s;
   double series = 2.0 / 23;
@@ -54,8 +44,17 @@ MOTES_HOST_DEVICE inline double exact_log(double x) {
   series = series * z + 2.0 / 5;
   series = series * z + 2.0 / 3;
   // 2 s = f - s f, and f is exact: so the rounding of s costs little.
-  const double tail = s * (z * series - f), k = exponent;
+  const double tail = s * (z * series - f);
   return k * kLog2High + (f + (tail + k * kLog2Low));
+}
+
+/// log(x) of a normal positive x; -infinity for 0, NaN for negative x and NaN.
+MOTES_HOST_DEVICE inline double exact_log(double x) {
+  if (!(x > 0))
+    return x == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (x > std::numeric_limits<double>::max()) return x;
+  // Subnormal: scaled into the normal range.
+  return x < 0x1p-1022 ? exact_log_of_normal(x * 0x1p54, -54) : exact_log_of_normal(x);
 }
 
 /// exp(x); 0 below -745.2, infinity above 709.8. Subnormal results are rounded twice.

@@ -28,6 +28,8 @@ class RadialDensity {
   RadialDensity(std::span<const double> lengths, int dims, double top);
 
   double log_density(double u) const;
+  /// The same of all of `u`, in its place; of the Student t alone several times as fast.
+  void log_densities(std::vector<double>& u) const;
   /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most kMostReach.
   double reach(double level) const;
   static constexpr double kMostReach = 1000;
