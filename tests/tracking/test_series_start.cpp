@@ -249,6 +249,8 @@ TEST_CASE("densities of many displacements are those of each, to the bit") {
       density.log_densities(many);
       CHECK(many == each);
     }
+  for (double u = 0; u < 1e6; u = 1.1 * u + 0.01)
+    REQUIRE(student_density(u, dims) == Approx(std::exp(student_log_density(u, dims))).epsilon(1e-13));
 }
 
 TEST_CASE("particles that keep their direction are linked where they move as far as their spacing") {

@@ -13,6 +13,7 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/motion/near_points.h"
+#include "tracking/motion/rigid_pair.h"
 
 namespace motes::tracking {
 namespace {
@@ -30,7 +31,7 @@ constexpr int kReweightings = 3;
 /// Medians of the squared length of a standard normal vector, by dimensions.
 constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
 
-using ByScale = std::array<double, kScales>;
+static_assert(kScales == kRigidScales);
 
 /// A shift of one frame: log likelihood ratios against no partners, by scale.
 struct Hypothesis {
@@ -46,11 +47,10 @@ class ShiftSearch {
         from_(points.frame(t)),
         to_(points.frame(t + 1)),
         near_(to_),
-        log_density_(std::log(points.density[at(t) + 1])),
         spacing_(points.spacing_um) {
     for (std::size_t s = 0; s < kScales; ++s) {
       scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
-      log_volume_[s] = dims_ * std::log(scale_[s]);
+      per_chance_[s] = 1 / (std::pow(scale_[s], dims_) * points.density[at(t) + 1]);
     }
   }
 
@@ -74,14 +74,16 @@ class ShiftSearch {
   /// `anchor`: a detection that made the shift, and has no say.
   Hypothesis judged(const Vec3& shift, std::size_t anchor = static_cast<std::size_t>(-1)) const {
     Hypothesis out{shift, {}};
+    LikelihoodRatios ratios;
     each_of(kMostJudges, [&](std::size_t k) {
       if (k == anchor) return;
       const double off = std::sqrt(nearest(from_[k] + shift).second);
       for (std::size_t s = 0; s < kScales; ++s)
-        out.gain[s] +=
-            std::log(kUnpaired + (1 - kUnpaired) * std::exp(student_log_density(off / scale_[s], dims_) -
-                                                            log_volume_[s] - log_density_));
+        ratios.times(s,
+                     kUnpaired + (1 - kUnpaired) * student_density(off / scale_[s], dims_) * per_chance_[s]);
+      ratios.next(out.gain);
     });
+    ratios.add(out.gain);
     return out;
   }
 
@@ -113,8 +115,8 @@ class ShiftSearch {
   int dims_;
   std::span<const Vec3> from_, to_;
   NearPoints near_;
-  double log_density_, spacing_;
-  ByScale scale_{}, log_volume_{};
+  double spacing_;
+  ByScale scale_{}, per_chance_{};
 };
 
 /// The likelier of two at one scale.

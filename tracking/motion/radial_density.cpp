@@ -77,6 +77,15 @@ double student_log_density(double u, int dims) {
   return student_norm(dims) - student_power(dims) * exact_log(student_ratio(u));
 }
 
+double student_density(double u, int dims) {
+  static const std::array<double, 4> norm{1, std::exp(student_norm(1)), std::exp(student_norm(2)),
+                                          std::exp(student_norm(3))};
+  const double r = student_ratio(u), cube = r * r * r;
+  return norm[static_cast<std::size_t>(dims)] / (dims == 1   ? cube
+                                                 : dims == 2 ? cube * std::sqrt(r)
+                                                             : cube * r);
+}
+
 double student_median(int dims) {
   // sqrt(d x the median of Fisher's F with d and 5 degrees of freedom).
   return dims == 1 ? 0.7267 : dims == 2 ? 1.2640 : 1.6500;

@@ -78,13 +78,12 @@ RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec
       near_from_(from),
       near_(to),
       grid_(to, spacing),
-      log_density_(std::log(density)),
       spacing_(spacing),
       dims_(dims),
       flat_(flat) {
   for (std::size_t s = 0; s < kRigidScales; ++s) {
     scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
-    log_volume_[s] = dims_ * std::log(scale_[s]);
+    per_chance_[s] = 1 / (std::pow(scale_[s], dims_) * density);
   }
 }
 
@@ -131,14 +130,15 @@ std::vector<std::size_t> RigidPairSearch::anchors() const {
 RigidHypothesis RigidPairSearch::judged(const RigidMotion& motion,
                                         std::span<const std::size_t> makers) const {
   RigidHypothesis out{motion, {}};
+  LikelihoodRatios ratios;
   for (const std::size_t k : spread(kJudges)) {
     if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
     const double far = off(motion.of(from_[k]));
     for (std::size_t s = 0; s < kRigidScales; ++s)
-      out.gain[s] +=
-          std::log(kUnpaired + (1 - kUnpaired) * std::exp(student_log_density(far / scale_[s], dims_) -
-                                                          log_volume_[s] - log_density_));
+      ratios.times(s, kUnpaired + (1 - kUnpaired) * student_density(far / scale_[s], dims_) * per_chance_[s]);
+    ratios.next(out.gain);
   }
+  ratios.add(out.gain);
   return out;
 }
 

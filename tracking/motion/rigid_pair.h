@@ -5,6 +5,7 @@
 /// distances, as in star trackers and geometric hashing.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -25,6 +26,23 @@ using ByScale = std::array<double, kRigidScales>;
 struct RigidHypothesis {
   RigidMotion motion;
   ByScale gain{};
+};
+
+/// Sums of logarithms as logarithms of products, of so many factors that none overflows.
+class LikelihoodRatios {
+ public:
+  void times(std::size_t scale, double ratio) { product_[scale] *= ratio; }
+  void next(ByScale& gain) {
+    if (++factors_ % kFactors == 0) add(gain);
+  }
+  void add(ByScale& gain) {
+    for (std::size_t s = 0; s < kRigidScales; ++s) gain[s] += std::log(product_[s]), product_[s] = 1;
+  }
+
+ private:
+  static constexpr int kFactors = 16;
+  int factors_ = 0;
+  ByScale product_{1, 1, 1, 1, 1, 1};
 };
 
 class RigidPairSearch {
@@ -66,9 +84,9 @@ class RigidPairSearch {
   std::span<const Vec3> from_, to_;
   NearPoints near_from_, near_;
   RowGrid grid_;  ///< of `to`
-  double log_density_, spacing_;
+  double spacing_;
   int dims_, flat_;
-  ByScale scale_{}, log_volume_{};
+  ByScale scale_{}, per_chance_{};  ///< 1 over what chance brings into a scale's volume
 };
 
 /// The axis along which all points lie at one place, in two dimensions; else -1.

@@ -14,6 +14,8 @@ inline constexpr double kStudentFreedom = 5;
 /// log of the density, per unit volume, of a Student t of unit scale in `dims` (1 to 3) dimensions at
 /// distance u >= 0 from its centre.
 double student_log_density(double u, int dims);
+/// The density itself, up to rounding; without a logarithm.
+double student_density(double u, int dims);
 
 /// The median distance from the centre of that Student t: median length / this = its scale.
 double student_median(int dims);
