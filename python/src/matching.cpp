@@ -156,9 +156,12 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   nb::object matrix = nb::borrow(cost_matrix);
   StridedMatrix m;
   if (!read_double_matrix(matrix, m)) {
-    PyObject* read = PyObject_CallFunctionObjArgs(as_matrix, cost_matrix.ptr(), nullptr);
-    if (read == nullptr) nb::raise_python_error();
-    matrix = nb::steal(read);
+    matrix = as_double_matrix(cost_matrix);
+    if (!matrix.is_valid()) {
+      PyObject* read = PyObject_CallFunctionObjArgs(as_matrix, cost_matrix.ptr(), nullptr);
+      if (read == nullptr) nb::raise_python_error();
+      matrix = nb::steal(read);
+    }
     if (!read_double_matrix(matrix, m)) throw nb::type_error("expected a matrix of float64");
   }
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });

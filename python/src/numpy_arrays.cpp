@@ -50,6 +50,15 @@ bool read_double_matrix(nb::handle object, StridedMatrix& out) {
   return true;
 }
 
+nb::object as_double_matrix(nb::handle object) {
+  if (!PyArray_CheckExact(object.ptr())) return {};
+  auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
+  if (PyArray_NDIM(array) != 2 || !PyArray_CanCastSafely(PyArray_TYPE(array), NPY_DOUBLE)) return {};
+  PyObject* cast = PyArray_FromArray(array, PyArray_DescrFromType(NPY_DOUBLE), NPY_ARRAY_BEHAVED);
+  if (cast == nullptr) nb::raise_python_error();
+  return nb::steal(cast);
+}
+
 nb::object new_array(std::size_t n, std::ptrdiff_t*& data) { return new_array_at(NPY_INTP, n, data); }
 nb::object new_array(std::size_t n, std::int32_t*& data) { return new_array_at(NPY_INT32, n, data); }
 

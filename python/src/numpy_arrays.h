@@ -29,6 +29,10 @@ void load_numpy();
 /// as_index does.
 bool read_double_matrix(nb::handle object, StridedMatrix& out);
 
+/// The object as such an array, copied if it is an ndarray of two axes that NumPy casts to doubles safely (of
+/// integers, narrower floats, another byte order); else an invalid object.
+nb::object as_double_matrix(nb::handle object);
+
 /// A new array [n], and its memory, not set. intp is std::ptrdiff_t.
 nb::object new_array(std::size_t n, std::ptrdiff_t*& data);
 nb::object new_array(std::size_t n, std::int32_t*& data);
