@@ -35,18 +35,24 @@ constexpr std::size_t kFramesTriedForTexture = 9;
 /// So many frames, spread over the series, tell the camera's gain.
 constexpr std::size_t kFramesTriedForCamera = 5;
 
-/// Of the other polarity, to tell a user who looks for the wrong one.
+std::size_t spots_in(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
+                     tracking::Polarity polarity) {
+  tracking::DetectionOptions options;
+  options.radius_um = radius_um;
+  options.polarity = polarity;
+  return tracking::detect_spots(execution, frame, options).size();
+}
+
+/// Tells a user who looks for the wrong polarity; empty where the other one does not show more than twice the
+/// spots that are `seen`.
 std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
-                             tracking::Polarity polarity) {
+                             tracking::Polarity polarity, std::size_t seen) {
   const bool bright = polarity == tracking::Polarity::bright;
   const auto other = bright ? tracking::Polarity::dark : tracking::Polarity::bright;
   const auto sizes = tracking::estimate_sizes(execution, frame, other);
-  if (!sizes) return "check detection.polarity";
-  tracking::DetectionOptions options;
-  options.radius_um = sizes->radius_um;
-  options.polarity = other;
-  const std::size_t found = tracking::detect_spots(execution, frame, options).size();
-  if (found == 0) return "check detection.polarity";
+  if (!sizes) return "";
+  const std::size_t found = spots_in(execution, frame, sizes->radius_um, other);
+  if (found <= 2 * seen) return "";
   return fmt::format("frame {} shows {} {} spots: set detection.polarity={} to find those", frame.index,
                      found, bright ? "dark" : "bright", bright ? "dark" : "bright");
 }
@@ -59,15 +65,14 @@ std::string hint_of_channel(const io::SeriesInfo& info) {
 }
 
 /// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
-SpotRadius radius_without_spots(const Execution& execution, const io::FrameSource& source,
-                                const VolumeFrame& frame, std::size_t tried, tracking::Polarity polarity,
-                                Console& console) {
+SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
+                                const std::string& hint, Console& console) {
   const Vec3& voxel = frame.voxel_um;
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
       fmt::format("{}: no spots in {} frames to estimate the radius from, so {:.4g} um is used; set "
                   "detection.radius_um ({}{})",
-                  source.info().path, tried, um, hint_of_polarity(execution, frame, polarity),
+                  source.info().path, tried, um, hint.empty() ? "check detection.polarity" : hint,
                   hint_of_channel(source.info())));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
@@ -128,14 +133,6 @@ Vec3 median_of(const std::vector<Vec3>& radii) {
   return {median(x), median(y), median(z)};
 }
 
-bool shows_few_spots(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
-                     tracking::Polarity polarity) {
-  tracking::DetectionOptions options;
-  options.radius_um = radius_um;
-  options.polarity = polarity;
-  return tracking::detect_spots(execution, frame, options).size() < kFewSpots;
-}
-
 /// The device of each frame that is looked at at the same time as others: as many as each device has room
 /// for.
 std::vector<int> device_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
@@ -166,6 +163,7 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
   const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
   VolumeFrame frame;
   std::vector<Vec3> few;
+  std::string hint;
   for (std::size_t k = 0; k < tried && few.size() < kFramesOfFewSpots; ++k) {
     stop_if_interrupted("interrupted while estimating the spot radius");
     const std::int32_t t = frames[k * frames.size() / tried];
@@ -176,8 +174,11 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
           "them; set detection.method: labels if each number is one object");
     if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
     const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
+    const std::size_t seen = sizes ? spots_in(execution, frame, sizes->radius_um, d.polarity) : 0;
+    if (k == 0 && seen < kFewSpots) hint = hint_of_polarity(execution, frame, d.polarity, seen);
     if (!sizes) continue;
-    if (!shows_few_spots(execution, frame, sizes->radius_um, d.polarity)) {
+    if (!hint.empty()) console.warn(std::exchange(hint, ""));
+    if (seen >= kFewSpots) {
       const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
       return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
     }
@@ -185,7 +186,7 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
   }
   if (!few.empty())
     return {median_of(few), std::nullopt, fmt::format("median over {} frames of few spots", few.size())};
-  return radius_without_spots(execution, source, frame, tried, d.polarity, console);
+  return radius_without_spots(source, frame, tried, hint, console);
 }
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,

@@ -102,6 +102,19 @@ def refuse_no_images(source: Any) -> None:
 _USUAL_AXES = {2: "axes='YX' (one plane)", 3: "axes='TYX' (planes over time) or 'ZYX' (one volume)"}
 
 
+def _is_reader(source: Any) -> bool:
+    """Whether it is a reader of pims: frames by number and a shape, but no array."""
+    return hasattr(source, "frame_shape") and hasattr(source, "__len__") and hasattr(source, "__getitem__")
+
+
+def _axes_of_reader(reader: Any) -> str | None:
+    """A frame's axes, of readers that name them; frames along another axis than time are refused."""
+    names, along = getattr(reader, "bundle_axes", None), list(getattr(reader, "iter_axes", "t"))
+    if along not in ([], ["t"]):
+        raise ValueError(f"the reader's frames run along {along}, not along time: set its iter_axes to 't'")
+    return None if names is None else axes_text(names)
+
+
 class Frames:
     """Frames of an array or an iterator, one at a time, as [z, y, x]."""
 
@@ -110,7 +123,11 @@ class Frames:
         self.read_ahead: dict[int, NDArray[Any]] = {}
         self.in_order = False
         self.channel = _whole_channel(channel)
+        self.frame_numbers: dict[int, int] = {}
         letters = axes_text(axes)
+        reader = _is_reader(source)
+        if reader:
+            letters = letters or _axes_of_reader(source)
         if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
             self.iterator = iter(source)
         if frames is not None and self.iterator is None:
@@ -121,7 +138,7 @@ class Frames:
             else:
                 self.length = whole_number(frames, "frames")
                 self.next_index = 0
-        if self.iterator is None and not hasattr(source, "shape"):
+        if self.iterator is None and (reader or not hasattr(source, "shape")):
             self.length = len(source)
             self.get = source.__getitem__
         elif self.iterator is None:
@@ -136,17 +153,18 @@ class Frames:
             raise ValueError(f"the frames have no voxels: their shape is {self.first.shape}, [z, y, x]")
 
     def _open_array(self, array: Any, axes: str | None) -> str:
-        if array.ndim < 2:
-            raise ValueError(f"an array of {array.ndim} axes is not an image; frames are [z, y, x] or [y, x]")
+        ndim = len(array.shape)
+        if ndim < 2:
+            raise ValueError(f"an array of {ndim} axes is not an image; frames are [z, y, x] or [y, x]")
         if axes is None:
-            if array.ndim != 4:
-                usual = _USUAL_AXES.get(array.ndim, "axes='TCZYX'")
-                raise ValueError(f"axes: an array of {array.ndim} axes needs them, for instance {usual}")
+            if ndim != 4:
+                usual = _USUAL_AXES.get(ndim, "axes='TCZYX'")
+                raise ValueError(f"axes: an array of {ndim} axes needs them, for instance {usual}")
             axes = "TZYX"
         if "S" in axes:
             raise ValueError(f"axes: {axes!r} has colours, S; take one of them: array[..., 0]")
-        if len(axes) != array.ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
-            raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
+        if len(axes) != ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
+            raise ValueError(f"axes: {axes!r} are not the {ndim} axes of the array, of TCZYX")
         if not {"Y", "X"} <= set(axes):
             raise ValueError(f"axes: {axes!r} have no Y or X")
         if "T" in axes:
@@ -161,7 +179,18 @@ class Frames:
     def frame(self, t: int) -> NDArray[Any]:
         if self.iterator is not None:
             return self._from_iterator(t)
-        return self._as_zyx(self.get(t))
+        return self._noted(t, self.get(t))
+
+    def _noted(self, t: int, frame: Any) -> NDArray[Any]:
+        number = getattr(frame, "frame_no", None)
+        if isinstance(number, (int, np.integer)):
+            self.frame_numbers[t] = int(number)
+        return self._as_zyx(frame)
+
+    def numbers(self) -> NDArray[np.int64] | None:
+        """The frames' own numbers, as readers of pims give them; None where not all have rising ones."""
+        found = np.array([self.frame_numbers.get(t, -1) for t in range(self.length)], dtype=np.int64)
+        return found if found[0] >= 0 and (np.diff(found) > 0).all() else None
 
     def noting_progress(self, progress: Callable[[int], object] | None) -> Callable[[int], object] | None:
         """The function that is told of finished frames; of an iterator, one that notes them itself too."""
@@ -183,7 +212,7 @@ class Frames:
         assert self.iterator is not None
         while self.next_index <= t:
             try:
-                self.read_ahead[self.next_index] = self._as_zyx(next(self.iterator))
+                self.read_ahead[self.next_index] = self._noted(self.next_index, next(self.iterator))
             except StopIteration:
                 raise ValueError(f"frames={self.length}, but the iterator ended after {self.next_index}")
             self.next_index += 1

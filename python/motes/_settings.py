@@ -52,25 +52,36 @@ def text_of(value: Any) -> str:
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-#: What trackpy and TrackMate call what an argument here comes nearest to.
+#: What trackpy and TrackMate call what an argument here comes nearest to, and how they differ.
 _ELSEWHERE = {
-    "diameter": "radius_um",
-    "radius": "radius_um",
-    "minmass": "threshold",
-    "quality": "threshold",
-    "topn": "max_count",
-    "invert": "polarity",
-    "search_range": "gate",
-    "max_gap": "memory",
-    "processes": "threads",
+    "diameter": ("radius_um", "half as large, and in um; estimated if not given"),
+    "radius": ("radius_um", ""),
+    "minmass": ("threshold", "in other units; chosen automatically if not given"),
+    "quality": ("threshold", ""),
+    "topn": ("max_count", ""),
+    "invert": ("polarity", "polarity='dark' for dark spots"),
+    "search_range": ("gate", ""),
+    "max_gap": ("memory", ""),
+    "processes": ("threads", ""),
 }
+
+#: trackpy's settings of steps that are set from the image here.
+_AUTOMATIC = {
+    "maxsize", "separation", "noise_size", "smoothing_size", "percentile", "preprocess", "max_iterations",
+    "filter_before", "filter_after", "characterize", "engine",
+}  # fmt: skip
 
 
 def unexpected(function: str, name: str, known: Collection[str]) -> str:
     """The error message for an unknown keyword argument, with the most similar valid one."""
-    elsewhere = _ELSEWHERE.get(name, "")
-    meant = [elsewhere] if elsewhere in known else get_close_matches(name, known, 1)
-    return f"{function}() got an unexpected keyword argument {name!r}" + (f"; did you mean {meant[0]!r}?" if meant else "")
+    said = f"{function}() got an unexpected keyword argument {name!r}"
+    elsewhere, how = _ELSEWHERE.get(name, ("", ""))
+    if elsewhere in known:
+        return f"{said}; did you mean {elsewhere!r}?" + (f" ({how})" if how else "")
+    if name in _AUTOMATIC and "radius_um" in known:
+        return f"{said}; leave it out: motes sets it from the image"
+    meant = get_close_matches(name, known, 1)
+    return said + (f"; did you mean {meant[0]!r}?" if meant else "")
 
 
 def settings_of(

@@ -95,8 +95,8 @@ def track(
     source : path, array, or iterable of arrays
         A file or folder that the command line reads; an array (NumPy, dask, zarr, anything with
         ``shape`` that can be indexed) whose `axes` are given; or frames in their order, [z, y, x] or
-        [y, x]. Arrays are read one frame at a time. Voxels of any real type; those that are not uint8, uint16 or
-        float32 become float32.
+        [y, x], such as a list or a reader of pims. Arrays are read one frame at a time. Voxels of any
+        real type; those that are not uint8, uint16 or float32 become float32.
     axes : str, optional
         The array's axes, of T, C, Z, Y, X; default what an xarray.DataArray calls its dimensions,
         and 'TZYX' for four axes. Of an iterable: a frame's.
@@ -267,7 +267,7 @@ def batch(
     -------
     pandas.DataFrame
         frame, t_s (with `dt_s`), x, y, z (in um) and what is known of each spot: ready for
-        ``motes.link``.
+        ``motes.link``. Frames of pims keep their own numbers, as in trackpy.
 
     Raises
     ------
@@ -289,6 +289,9 @@ def batch(
     shape = list(series.first.shape)
     found = _result(_core._detect_frames(series.frame, series.length, shape, keys, series.noting_progress(progress)))
     table = pandas.DataFrame(found.detections)
+    if (numbers := series.numbers()) is not None:
+        table["frame"] = numbers[table["frame"]]
+        table["t_s"] = table["frame"] * float(keys["input.dt_s"])
     if not timed:
         table = table.drop(columns="t_s")
     return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})

@@ -49,7 +49,10 @@ std::string in_python(std::string line) {
       {std::regex(R"(--min-confidence ([0-9.]+\d))"), R"(settings={"linking.min_confidence": $1})"},
       {std::regex("--allow-outside"), R"(settings={"input.allow_outside": True})"},
       {std::regex(R"(; set input\.voxel_um, or name the images \(convert --like IMAGE\))"),
-       "; save as .h5, and use motes convert --like IMAGE on the command line"}};
+       "; give voxel_um, or like=IMAGES"},
+      {std::regex(R"(spheres of the masks; set detection\.radius_um)"),
+       "spheres of the masks; give radius_um"},
+      {std::regex(R"(set detection\.polarity=(\w+))"), "give polarity=\"$1\""}};
   constexpr std::size_t kLongest = 4000;  // std::regex takes stack by the letter
   if (line.size() > kLongest) return line;
   for (const auto& [theirs, ours] : kWords) line = std::regex_replace(line, theirs, ours);

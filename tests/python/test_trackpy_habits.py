@@ -1,0 +1,114 @@
+"""What users of trackpy give to locate and batch: readers of pims, dark spots, trackpy's own keywords."""
+
+import re
+
+import numpy as np
+import pytest
+
+import motes
+
+pandas = pytest.importorskip("pandas")
+
+SHAPE, FRAMES = (96, 96), 8
+
+
+def movie(sign=1):
+    """Spots on a grid that drift, one plane a frame, as uint8."""
+    rng = np.random.default_rng(3)
+    y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
+    planes = []
+    for t in range(FRAMES):
+        plane = np.full(SHAPE, 120.0)
+        for row in range(12, 90, 18):
+            for column in range(12, 90, 18):
+                plane += sign * 90 * np.exp(-((y - row - 0.3 * t) ** 2 + (x - column) ** 2) / (2 * 2.0**2))
+        planes.append(np.clip(plane + rng.normal(0, 3, SHAPE), 0, 255).astype(np.uint8))
+    return planes
+
+
+class Frame(np.ndarray):
+    """As pims' frames: an array that knows its number."""
+
+    frame_no = None
+
+
+class Reader:
+    """As pims' readers: frames by number and a shape, but no array."""
+
+    def __init__(self, planes, first=0, **axes):
+        self.planes, self.first = planes, first
+        self.frame_shape, self.shape = SHAPE, (len(planes), *SHAPE)
+        vars(self).update(axes)
+
+    def __len__(self):
+        return len(self.planes)
+
+    def __getitem__(self, t):
+        frame = self.planes[t].view(Frame)
+        frame.frame_no = self.first + t
+        return frame
+
+
+def test_readers_of_pims_are_series():
+    planes = movie()
+    expected = motes.batch(planes, voxel_um=1)
+    assert set(expected.frame) == set(range(FRAMES)) and len(expected) >= 20 * FRAMES
+    for reader in (Reader(planes), Reader(planes, bundle_axes=["y", "x"], iter_axes=["t"])):
+        pandas.testing.assert_frame_equal(motes.batch(reader, voxel_um=1), expected, check_dtype=False)
+    tracks = motes.track(Reader(planes), voxel_um=1, dt_s=1).tracks
+    assert (tracks.x == motes.track(planes, voxel_um=1, dt_s=1).tracks.x).all()
+    with pytest.raises(ValueError, match="run along .*'z'.*iter_axes"):
+        motes.batch(Reader(planes, bundle_axes="yx", iter_axes="z"), voxel_um=1)
+
+
+def test_a_part_of_a_reader_keeps_its_frame_numbers():
+    planes = movie()
+    table = motes.batch(Reader(planes, first=100), voxel_um=1, dt_s=0.5)
+    assert set(table.frame) == set(range(100, 100 + FRAMES)) and (table.t_s == table.frame * 0.5).all()
+    one_by_one = (frame for frame in Reader(planes, first=100))
+    assert (motes.batch(one_by_one, voxel_um=1).frame == table.frame).all()
+    assert motes.link(table, 5).particle.nunique() == motes.link(motes.batch(planes, voxel_um=1), 5).particle.nunique()
+
+
+def test_a_reader_of_pims_itself(tmp_path):
+    pims, tifffile = pytest.importorskip("pims"), pytest.importorskip("tifffile")
+    planes = movie()
+    tifffile.imwrite(tmp_path / "movie.tif", np.array(planes))
+    reader = pims.open(str(tmp_path / "movie.tif"))
+    found = motes.batch(reader, voxel_um=1)
+    assert (found.x == motes.batch(planes, voxel_um=1).x).all()
+    assert set(motes.batch(reader[3:], voxel_um=1).frame) == set(range(3, FRAMES))
+
+
+@pytest.mark.parametrize(
+    "keyword, value, line",
+    [
+        ("diameter", 11, "did you mean 'radius_um'? (half as large, and in um; estimated if not given)"),
+        ("minmass", 200, "did you mean 'threshold'? (in other units; chosen automatically if not given)"),
+        ("invert", True, "did you mean 'polarity'? (polarity='dark' for dark spots)"),
+        ("preprocess", False, "'preprocess'; leave it out: motes sets it from the image"),
+        ("separation", 9, "'separation'; leave it out: motes sets it from the image"),
+    ],
+)
+def test_trackpys_keywords_are_told_what_to_give(keyword, value, line):
+    for call in (motes.locate, motes.batch):
+        with pytest.raises(TypeError, match=re.escape(line)):
+            call(movie()[0], voxel_um=1, **{keyword: value})
+
+
+def test_dark_spots_are_pointed_to():
+    dark = movie(-1)
+    with pytest.warns(UserWarning, match=r"frame 0 shows \d+ dark spots: give polarity=.dark. to find those"):
+        motes.batch(dark, voxel_um=1)
+    assert len(motes.batch(dark, voxel_um=1, polarity="dark")) >= 20 * FRAMES
+
+
+def test_a_few_bright_specks_do_not_hide_dark_spots():
+    dark = movie(-1)
+    y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
+    for plane in dark[::2]:  # not in every frame: the first one may show none
+        plane[:] = np.maximum(plane, 110 + 140 * np.exp(-((y - 3) ** 2 + (x - 3) ** 2) / 8))
+    for planes in (dark, dark[1:]):
+        with pytest.warns(UserWarning, match=r"frame 0 shows \d+ dark spots"):
+            found = motes.batch(planes, voxel_um=1)
+        assert 0 < len(found) < 3 * FRAMES
