@@ -171,6 +171,10 @@ void prepare_folder(const std::filesystem::path& folder) {
   }
 }
 
+void prepare_folder_of(const std::filesystem::path& file) {
+  prepare_folder(file.has_parent_path() ? file.parent_path() : ".");
+}
+
 OutputFolder::OutputFolder(const std::filesystem::path& folder, const std::vector<std::string>& stems) {
   prepare_folder(folder);
   lock_ = std::make_unique<system::FolderLock>(folder);

@@ -87,6 +87,8 @@ void emit_json(Session& session, const nlohmann::ordered_json& result);
 
 /// Creates the folder, or throws ResourceError now rather than after the work is done.
 void prepare_folder(const std::filesystem::path& folder);
+/// The same for the folder that a file is to lie in.
+void prepare_folder_of(const std::filesystem::path& file);
 
 /// A folder that one command writes to at a time. What killed runs left unfinished there is removed: outputs
 /// with these stems, and all in its folder frames/. Throws ResourceError where the folder refuses, or another

@@ -44,7 +44,7 @@ void run_preview(Session& session, const Config& config, const OpenedInput& inpu
                  const std::filesystem::path& picture) {
   if (picture.extension() != ".png")
     throw UsageError("--preview-parameters " + picture.string() + ": the picture's name must end in .png");
-  if (picture.has_parent_path()) prepare_folder(picture.parent_path());
+  prepare_folder_of(picture);
   nlohmann::ordered_json report = report_head("detect");
   report["input"] = to_json(input);
   report["output"] = picture.string();
@@ -94,7 +94,7 @@ void run_detect(Session& session, const DetectArguments& arguments, Communicator
                  : output_path(arguments.file, {}, input.path, "_detections.csv");
     if (!draws) wants_h5(file);
     bound_memory(config, file.parent_path(), input, console);
-    if (!draws && file.has_parent_path()) prepare_folder(file.parent_path());
+    if (!draws) prepare_folder_of(file);
   });
   if (!arguments.picture.empty())
     return on_first_rank(ranks, [&] { run_preview(session, config, input, arguments.picture); });

@@ -31,7 +31,7 @@ void run_plan(Session& session, const PlanArguments& arguments) {
   if (!is_yaml(file.string()))
     throw UsageError("-o " + file.string() + ": the plan's name must end in .yaml or .yml");
   const Plan plan = make_plan(session, config);
-  if (file.has_parent_path()) prepare_folder(file.parent_path());
+  prepare_folder_of(file);
   io::write_text(file, plan.text);
   nlohmann::ordered_json report = report_head("plan");
   report["output"] = file.string();
