@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ constexpr std::int64_t kOutside = 1;
 struct Piece {
   std::size_t begin, end;  ///< points
   std::int64_t mother;     ///< label, 0 none
+  std::int64_t track;      ///< its number
 };
 
 /// Labels 1 ... in the tracks' order.
@@ -40,7 +42,7 @@ std::vector<Piece> cut_at_gaps(const TrackSet& tracks) {
     std::int64_t before = 0;
     for (std::size_t i = begin; i < end; ++i) {
       if (i + 1 < end && tracks.frame[i + 1] == tracks.frame[i] + 1) continue;
-      pieces.push_back({begin, i + 1, before});
+      pieces.push_back({begin, i + 1, before, tracks.track_id[t]});
       before = static_cast<std::int64_t>(pieces.size());
       begin = i + 1;
     }
@@ -90,7 +92,10 @@ class MaskWriter {
                 static_cast<std::uint16_t>(p + 1));
     const std::string name = tracks.length_unit == "px" ? "radius_px" : "radius_um";
     for (const PropertyColumn& column : tracks.point_properties)
-      if (column.name == name) radius_ = &column.values;
+      if (column.name == name)
+        radius_ = &column.values;
+      else if (column.name == "label")
+        object_ = &column.values;
     settle_shape();
   }
 
@@ -101,7 +106,13 @@ class MaskWriter {
     std::size_t f = 0;
     for (std::int32_t t = 0; t < count; ++t) {
       std::vector<std::uint16_t> mask(static_cast<std::size_t>(shape_.voxels()), 0);
-      if (f < frames_.frames() && frames_.frame[f] == t) draw(frames_.points_of(f++), mask);
+      if (f < frames_.frames() && frames_.frame[f] == t) {
+        const auto points = frames_.points_of(f++);
+        if (options_.labels)
+          renumber(t, points, mask);
+        else
+          draw(points, mask);
+      }
       VolumeFrame frame;
       frame.shape = shape_;
       frame.voxel_um = voxel_;
@@ -152,6 +163,49 @@ class MaskWriter {
     return static_cast<std::size_t>((z * shape_.ny + y) * shape_.nx + x);
   }
 
+  std::size_t voxel_at(std::size_t point) const {
+    const auto nearest = [](double where, double voxel, std::int64_t count) {
+      return std::clamp<std::int64_t>(std::llround(where / voxel), 0, count - 1);
+    };
+    return index(nearest(tracks_.z_um[point], voxel_.z, shape_.nz),
+                 nearest(tracks_.y_um[point], voxel_.y, shape_.ny),
+                 nearest(tracks_.x_um[point], voxel_.x, shape_.nx));
+  }
+
+  /// The points' objects, with the numbers of their tracks.
+  void renumber(std::int32_t t, const std::vector<std::size_t>& points,
+                std::vector<std::uint16_t>& mask) const {
+    if (t >= options_.frames)
+      throw UsageError(fmt::format("the labels have {} frames, but there are tracks in frame {}; give all",
+                                   options_.frames, t));
+    const VolumeFrame frame = options_.labels(t);
+    if (frame.shape != shape_) throw InputError(fmt::format("labels, frame {}: another shape", t));
+    visit_voxels(frame.voxels, [&](auto voxels) {
+      std::unordered_map<std::int64_t, std::uint16_t> number;
+      for (const std::size_t i : points) {
+        const double own = object_ == nullptr ? static_cast<double>(voxels[voxel_at(i)]) : (*object_)[i];
+        const auto object = std::isfinite(own) ? std::llround(own) : 0;
+        if (object == 0 || !number.emplace(object, label_[i]).second)
+          throw InputError(fmt::format(
+              "labels, frame {}: the point at {:g}, {:g}, {:g} (x, y, z) of track {} lies in no object of "
+              "its "
+              "own; give the labels that were tracked, or --like for balls",
+              t, tracks_.x_um[i], tracks_.y_um[i], tracks_.z_um[i], pieces_[label_[i] - 1U].track));
+      }
+      std::unordered_set<std::uint16_t> seen;
+      for (std::size_t k = 0; k < mask.size(); ++k) {
+        if (voxels[k] == 0) continue;
+        const auto found = number.find(static_cast<std::int64_t>(voxels[k]));
+        if (found != number.end()) seen.insert(mask[k] = found->second);
+      }
+      if (seen.size() < number.size())
+        throw InputError(
+            fmt::format("labels, frame {}: {} objects of the tracks are not there; give the "
+                        "labels that were tracked",
+                        t, number.size() - seen.size()));
+    });
+  }
+
   /// Every voxel within a radius goes to the nearest centre; the centres' own voxels stay theirs.
   void draw(const std::vector<std::size_t>& points, std::vector<std::uint16_t>& mask) const {
     std::vector<float> nearest(mask.size(), 1.0F);
@@ -177,13 +231,7 @@ class MaskWriter {
             mask[index(k, j, l)] = label_[i];
           }
     }
-    for (const std::size_t i : points) {
-      const auto at = [](double where, double voxel, std::int64_t count) {
-        return std::clamp<std::int64_t>(std::llround(where / voxel), 0, count - 1);
-      };
-      mask[index(at(tracks_.z_um[i], voxel_.z, shape_.nz), at(tracks_.y_um[i], voxel_.y, shape_.ny),
-                 at(tracks_.x_um[i], voxel_.x, shape_.nx))] = label_[i];
-    }
+    for (const std::size_t i : points) mask[voxel_at(i)] = label_[i];
   }
 
   const TrackSet& tracks_;
@@ -191,8 +239,8 @@ class MaskWriter {
   Vec3 voxel_;
   std::vector<Piece> pieces_;
   detail::FramePoints frames_;
-  std::vector<std::uint16_t> label_;  ///< [points]
-  const std::vector<double>* radius_ = nullptr;
+  std::vector<std::uint16_t> label_;                                ///< [points]
+  const std::vector<double>*radius_ = nullptr, *object_ = nullptr;  ///< properties, null where unknown
   Shape3 shape_;
 };
 

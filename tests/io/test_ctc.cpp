@@ -67,6 +67,66 @@ TEST_CASE("Cell Tracking Challenge: spheres as masks and res_track.txt, and back
   }
 }
 
+TEST_CASE("CTC: objects of label images keep their voxels and get their track's number") {
+  const TrackSet tracks = family();
+  io::TrackImage images = image(1.5);
+  // Each point's object is a bar along y through it, of number 100 + its track's id; others have no point.
+  const auto bars = [&](std::int32_t t) {
+    VolumeFrame frame;
+    frame.shape = *images.shape;
+    frame.voxel_um = {1, 1, 1};
+    std::vector<std::uint16_t> voxels(static_cast<std::size_t>(frame.shape.voxels()), 0);
+    const auto bar = [&](std::int64_t z, std::int64_t y, std::int64_t x, std::uint16_t number) {
+      for (std::int64_t j = y - 1; j <= y + 2; ++j)
+        voxels[static_cast<std::size_t>((z * frame.shape.ny + j) * frame.shape.nx + x)] = number;
+    };
+    bar(6, 2, 1, 9);
+    for (std::size_t k = 0; k < tracks.tracks(); ++k)
+      for (auto i = static_cast<std::size_t>(tracks.track_offsets[k]);
+           i < static_cast<std::size_t>(tracks.track_offsets[k + 1]); ++i)
+        if (tracks.frame[i] == t)
+          bar(3, std::llround(tracks.y_um[i]), std::llround(tracks.x_um[i]),
+              static_cast<std::uint16_t>(100 + tracks.track_id[k]));
+    frame.voxels = std::move(voxels);
+    return frame;
+  };
+  images.labels = bars;
+  const TempDir dir;
+  io::write_ctc(dir / "t.ctc", tracks, images);
+  CHECK(slurp(dir / "t.ctc/res_track.txt") == "1 0 1 0\n2 2 3 1\n3 2 3 1\n4 0 1 0\n5 3 3 4\n");
+  const TrackSet back = io::read_tracks(dir / "t.ctc");
+  REQUIRE(back.points() == tracks.points());
+  CHECK(back.y_um[0] == Approx(5.5));  // the bar's centre, not the point
+  CHECK(back.x_um[0] == Approx(4));
+
+  SECTION("the property label names the object, wherever the point lies") {
+    TrackSet named = tracks;
+    named.point_properties.push_back({"label", {}});
+    for (std::size_t k = 0; k < named.tracks(); ++k)
+      for (auto i = named.track_offsets[k]; i < named.track_offsets[k + 1]; ++i) {
+        named.point_properties[0].values.push_back(static_cast<double>(100 + named.track_id[k]));
+        named.z_um[static_cast<std::size_t>(i)] = 0;  // outside its bar
+      }
+    io::write_ctc(dir / "named.ctc", named, images);
+    CHECK(io::read_tracks(dir / "named.ctc").y_um == back.y_um);
+    named.point_properties[0].values[1] = 77;
+    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", named, images),
+                      Contains("frame 1: 1 objects of the tracks"));
+    named.point_properties[0].values[0] = 107;
+    CHECK_THROWS_WITH(
+        io::write_ctc(dir / "no.ctc", named, images),
+        Contains("frame 0: the point at ") && Contains("of track 7 lies in no object of its own"));
+  }
+  SECTION("points on the background, and frames that are missing") {
+    TrackSet off = tracks;
+    off.z_um[0] = 0;
+    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", off, images), Contains("of track 40 lies in no object"));
+    images.frames = 2;
+    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", tracks, images), Contains("labels have 2 frames"));
+    CHECK(!std::filesystem::exists(dir / "no.ctc"));
+  }
+}
+
 TEST_CASE("CTC: a mother that ends no earlier than her daughter begins is left out") {
   TrackSet tracks;
   tracks.length_unit = "px";

@@ -19,11 +19,13 @@ bool is_ctc(const std::filesystem::path& path);
 /// remarks for the user.
 TrackSet read_ctc(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr);
 
-/// Writes a folder of mask000.tif ... and res_track.txt. Every point becomes a sphere; where spheres
-/// overlap, a voxel belongs to the nearest centre, in units of the radius. A track with missing frames is
-/// split there, and each later part names the earlier one as its parent. Throws UsageError for tracks in um
-/// without image.voxel_um, if a radius is unknown (no property radius_um or radius_px and no
-/// image.radius_um), for more than 65535 tracks, and for points outside the images.
+/// Writes a folder of mask000.tif ... and res_track.txt. With image.labels every point becomes its object
+/// there (that of its property `label`, else the one at its place), else a sphere; where spheres overlap, a
+/// voxel belongs to the nearest centre, in units of the radius. A track with missing frames is split there,
+/// and each later part names the earlier one as its parent. Throws UsageError for tracks in um without
+/// image.voxel_um, if a radius is unknown (no property radius_um or radius_px and no image.radius_um), for
+/// more than 65535 tracks, and for points outside the images; InputError where points have no object of their
+/// own.
 void write_ctc(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image = {});
 
 }  // namespace motes::io

@@ -2,10 +2,12 @@
 /// The images that tracks belong to, for track formats that refer to images.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include <motes/tracking/geometry.h>
+#include <motes/tracking/volume_frame.h>
 
 namespace motes::io {
 
@@ -15,6 +17,8 @@ struct TrackImage {
   std::optional<Shape3> shape;      ///< of one frame; none: large enough for the tracks
   std::int32_t frames = 0;          ///< 0: up to the last frame of the tracks
   std::optional<double> radius_um;  ///< for points of unknown radius
+  /// Label image of a frame below `frames`, whose objects the points are; none: unknown.
+  std::function<VolumeFrame(std::int32_t frame)> labels;
 };
 
 }  // namespace motes::io
