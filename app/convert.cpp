@@ -14,12 +14,13 @@
 #include "app/input.h"
 #include "app/progress.h"
 #include "app/report.h"
+#include "app/track_images.h"
 
 namespace motes::app {
 namespace {
 
 struct ConvertArguments {
-  std::string in, out, like;
+  std::string in, out, like, labels;
 };
 
 /// "a, b and c".
@@ -33,22 +34,6 @@ std::string comma_separated(const std::vector<std::string>& words) {
 bool is_h5_name(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   return extension == ".h5" || extension == ".hdf5";
-}
-
-/// What formats that point to images need: of the images that --like names, else of the configuration.
-io::TrackImage image_of(const std::string& like, const io::FrameSource* source, const TrackSet& tracks,
-                        const Config& config) {
-  io::TrackImage image;
-  image.voxel_um = config.input.voxel_um;
-  if (config.detection.radius_um) image.radius_um = config.detection.radius_um->x;
-  if (source != nullptr) {
-    image.path = std::filesystem::absolute(like).lexically_normal().string();
-    image.voxel_um = source->info().voxel_um;
-    image.shape = source->info().shape;
-    image.frames = source->info().frames;
-  }
-  if (tracks.length_unit == "px") image.voxel_um.reset();
-  return image;
 }
 
 /// What the tracks do not say, by the images that they are of: the size of a pixel, and the frame interval.
@@ -75,9 +60,11 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   const std::string in = io::tracks_of_run(arguments.in).string();
   TrackSet tracks = read_tracks_scaled(in, config, &notes);
   std::unique_ptr<io::FrameSource> images;
-  if (!arguments.like.empty()) {
-    images = io::open_frames(
-        arguments.like, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
+  if (!arguments.like.empty() && !arguments.labels.empty())
+    throw UsageError("--labels tells all that --like does; give one of them");
+  const std::string& like = arguments.labels.empty() ? arguments.like : arguments.labels;
+  if (!like.empty()) {
+    images = open_images_of(like, in, config, notes);
     take_scale(images->info(), in, config, tracks, notes);
   }
   for (const std::string& note : notes) session.console.note("note: " + note);
@@ -93,7 +80,9 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   if (between_h5 && !changed) {
     io::copy_tracks_h5(in, arguments.out);
   } else {
-    io::write_tracks(arguments.out, tracks, image_of(arguments.like, images.get(), tracks, config));
+    io::TrackImage image = image_of(like, images.get(), tracks, config);
+    if (!arguments.labels.empty()) image.labels = [&](std::int32_t frame) { return images->read(frame); };
+    io::write_tracks(arguments.out, tracks, image);
   }
 
   nlohmann::ordered_json report = report_head("convert");
@@ -120,6 +109,10 @@ Command add_convert(CLI::App& app, Session& session) {
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
                      ".vtp or .vtkhdf");
   command.add_option("--like", arguments->like, "The images: their voxel size, frame interval and shape")
+      .type_name("IMAGE");
+  command
+      .add_option("--labels", arguments->labels,
+                  "As --like: the label images that were tracked; .ctc keeps their objects")
       .type_name("IMAGE");
   add_table_options(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::units);

@@ -21,6 +21,7 @@
 #include "app/render_picture.h"
 #include "app/render_scene.h"
 #include "app/report.h"
+#include "app/track_images.h"
 
 namespace motes::app {
 namespace {
@@ -129,12 +130,10 @@ std::vector<RenderInput> read_inputs(const RenderArguments& arguments, const Con
 /// A series of which frames are drawn, in the unit of the tracks.
 class Volumes {
  public:
-  Volumes(const std::string& path, const Config& config, const std::string& unit)
-      : path_(path),
-        unit_(unit),
-        source_(io::open_frames(
-            path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes})) {
-    if (unit != "px" && !source_->info().voxel_um) {
+  Volumes(const std::string& path, const Config& config, const RenderInput& of,
+          std::vector<std::string>& notes)
+      : path_(path), unit_(of.tracks.length_unit), source_(open_images_of(path, of.path, config, notes)) {
+    if (unit_ != "px" && !source_->info().voxel_um) {
       throw UsageError(path +
                        " does not say how large its voxels are; give --set input.voxel_um=[z, y, x], in um");
     }
@@ -267,7 +266,9 @@ void run_render(Session& session, const RenderArguments& arguments) {
   std::optional<VolumeFrame> volume;
   std::optional<Box3> contents;
   if (!arguments.frame.empty()) {
-    volumes.emplace(arguments.frame, config, inputs.front().tracks.length_unit);
+    std::vector<std::string> notes;
+    volumes.emplace(arguments.frame, config, inputs.front(), notes);
+    for (const std::string& note : notes) session.console.note("note: " + note);
     volume = volumes->read(options.until.value_or(0));
     contents = box_of(*volume);
   }

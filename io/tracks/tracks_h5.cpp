@@ -137,6 +137,16 @@ TrackSet read_tracks_h5(const std::filesystem::path& path) {
   return tracks;
 }
 
+std::optional<TrackedImages> tracked_images(const std::filesystem::path& path) {
+  if (!is_tracks_h5(path)) return std::nullopt;
+  const Reader file(path);
+  const std::vector<double> zyx = file.number_list_attribute("voxel_um", 3);
+  const bool known = zyx.size() == 3 && zyx != std::vector<double>{1, 1, 1} &&
+                     std::all_of(zyx.begin(), zyx.end(), [](double v) { return v > 0 && std::isfinite(v); });
+  if (!known || file.text_attribute("units").value_or("um") != "um") return std::nullopt;
+  return TrackedImages{file.text_attribute("source").value_or(""), {zyx[2], zyx[1], zyx[0]}};
+}
+
 bool is_tracks_h5(const std::filesystem::path& path) { return detail::h5::holds(path, {"/tracks"}); }
 
 }  // namespace motes::io

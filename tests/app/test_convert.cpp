@@ -119,6 +119,33 @@ TEST_CASE("convert --like: tracks in px and without times take both from the ima
   CHECK(file_bytes(truth) == file_bytes(dir / "copy.h5"));
 }
 
+TEST_CASE("convert --like: images that were tracked have the voxel size that the run was given") {
+  const TempDir dir;
+  const auto made = simulate_small(dir.path(), true);
+  const std::string movie = (made / "frames" / "frames.ome.tif").string(), run = (dir / "run").string(),
+                    masks = (dir / "t.ctc").string();
+  REQUIRE(run_motes({"track", movie, "-o", run, "--voxel", "0.4,0.2,0.2", "--quiet", "--set",
+                     "output.vtk=false", "--set", "output.preview=false"})
+              .code == 0);
+  const auto voxel_of_masks = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"convert", run, masks};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_motes(words);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Outcome info = run_motes({"info", masks + "/mask000.tif", "--json", "-"});
+    return std::pair{nlohmann::json::parse(info.out)["input"]["voxel_um_zyx"][0].get<double>(), outcome.err};
+  };
+  const auto [voxel, said] = voxel_of_masks({"--like", movie});
+  CHECK(voxel == Approx(0.4));
+  CHECK_THAT(said, Contains("[0.4, 0.2, 0.2] um [z, y, x]") && Contains("metadata give [0.2, 0.1, 0.1] um"));
+  CHECK(voxel_of_masks({"--like", movie, "--voxel", "0.8,0.4,0.4"}).first == Approx(0.8));
+  // Other images speak for themselves.
+  const std::string other = (dir / "other.ome.tif").string();
+  std::filesystem::copy_file(movie, other);
+  CHECK(run_motes({"convert", run, masks, "--like", other}).code == 2);  // the points lie beyond them
+}
+
 TEST_CASE("output.csv_names: trackpy adds x, y, z beside x_um, y_um, z_um") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();

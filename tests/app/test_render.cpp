@@ -344,3 +344,22 @@ TEST_CASE("a frame is drawn behind its tracks, and several tracks become panels"
   CHECK(report["range"][0] <= report["range"][1]);
   CHECK(run_motes({"render", truth, "-o", out.string(), "--frame", frames, "--until", "99"}).code == 2);
 }
+
+TEST_CASE("a frame is as large as the tracks' run took it to be") {
+  MOTES_NEED_DISPLAY();
+  const TempDir dir;
+  const auto simulated = testing::simulate_small(dir.path(), true);
+  const std::string frames = (simulated / "frames" / "frames.ome.tif").string(),
+                    tracks = (dir / "run" / "tracks.h5").string(), out = (dir / "picture.png").string();
+  const auto far_x = [&](const std::string& file) {
+    const auto outcome =
+        run_motes({"render", file, "-o", out, "--size", "400x300", "--json", "-", "--frame", frames});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return nlohmann::json::parse(outcome.out)["box_zyx"][1][2].get<double>();
+  };
+  REQUIRE(run_motes({"track", frames, "-o", (dir / "run").string(), "--voxel", "2,1,1", "--quiet", "--set",
+                     "output.vtk=false", "--set", "output.preview=false"})
+              .code == 0);
+  CHECK(far_x(tracks) == Approx(10 * far_x((simulated / "truth.h5").string())).epsilon(0.1));
+}

@@ -2,6 +2,7 @@
 /// tracks.h5, the native format of motes, which holds everything (schema in docs/formats.md).
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,22 @@ struct TracksH5Extras {
   std::string configuration;  ///< the effective YAML
 };
 
+/// The images whose particles a file holds.
+struct TrackedImages {
+  std::string source;  ///< as the run was given them
+  Vec3 voxel_um;
+};
+
 /// Throws ResourceError for errors of the disk.
 void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
                      const TracksH5Extras& extras = {});
 
 /// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
 TrackSet read_tracks_h5(const std::filesystem::path& path);
+
+/// None for other files, for tracks in px, and where the voxel size is unknown (1, 1, 1). Throws as
+/// read_tracks_h5.
+std::optional<TrackedImages> tracked_images(const std::filesystem::path& path);
 
 /// True when the file is an HDF5 file with a /tracks group.
 bool is_tracks_h5(const std::filesystem::path& path);
