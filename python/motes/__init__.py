@@ -8,9 +8,10 @@ with spin_briefly():
 from . import matching
 from ._core import InputError, ResourceError, UsageError, __version__
 from .analysis import Motion, analyse
+from .files import read, write
 from .linking import estimate_gate, link, link_df, link_df_iter, link_iter
 from .tracking import Result, Simulation, batch, locate, score, simulate, track
-from .tracks import Tracks, read, write
+from .tracks import Tracks
 
 __all__ = [
     "InputError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._settings import settings_of
 from ._tables import (
     mothers_of,
     numbers_of,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["Tracks", "read", "write"]
+__all__ = ["Tracks"]
 
 
 #: Points that notebooks show.
@@ -325,6 +323,8 @@ class Tracks:
         FileExistsError
             A folder that is there, without `overwrite`, or one that is not a store.
         """
+        from .files import write
+
         path = os.fsdecode(path)
         if os.path.exists(path):
             store = any(os.path.exists(os.path.join(path, name)) for name in (".zgroup", "zarr.json"))
@@ -351,6 +351,8 @@ class Tracks:
         path : str or path-like
             The file, of any extension.
         """
+        from .files import write
+
         path = os.fsdecode(path)
         named = path if path.lower().endswith(".trackmate.xml") else path + ".trackmate.xml"
         write(named, self)
@@ -381,15 +383,19 @@ class Tracks:
 
         write_parquet(path, self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], **images: Any) -> None:
         """Write in the format of the extension, as `motes.write` does.
 
         Parameters
         ----------
         path : str or path-like
             The file, which appears whole or not at all, in a new folder where there is none.
+        **images
+            ``like``, ``labels``, ``voxel_um``, ``radius_um``: as in `motes.write`.
         """
-        write(path, self)
+        from .files import write
+
+        write(path, self, **images)
 
     # --- the compiled side ---
 
@@ -414,73 +420,3 @@ def require_tracks(tracks: Any, name: str) -> None:
         return
     hint = "Tracks.from_dataframe makes them of a table" if hasattr(tracks, "columns") else "motes.read reads them"
     raise TypeError(f"{name}: give motes.Tracks, not {type(tracks).__name__}; {hint}")
-
-
-def read(
-    path: str | os.PathLike[str],
-    *,
-    voxel_um: float | Sequence[float] | None = None,
-    dt_s: float | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> Tracks:
-    """Read tracks in any format that ``motes convert`` reads, by content.
-
-    Parameters
-    ----------
-    path : str or path-like
-        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others; by
-        pyarrow also Parquet.
-    voxel_um : float or sequence [z, y, x], optional
-        Scales positions in px to um.
-    dt_s : float, optional
-        Seconds between frames, where the file does not say.
-    settings : dict, optional
-        Keys of ``input``: ``{"input.columns": {"particle": "Track", "x": "Position X"}}``.
-
-    Returns
-    -------
-    Tracks
-
-    Raises
-    ------
-    motes.InputError
-        What is wrong with the file, and where.
-    """
-    from ._parquet import is_parquet, read_parquet
-
-    path = os.fsdecode(path)
-    if is_parquet(path):
-        return Tracks(**read_parquet(path, voxel_um, dt_s))
-    keys = settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings)
-    return Tracks(**_core._read_tracks(path, keys))
-
-
-def write(path: str | os.PathLike[str], tracks: Tracks) -> None:
-    """Write tracks in the format that the path's extension names.
-
-    Parameters
-    ----------
-    path : str or path-like
-        .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
-        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all, in a new folder where
-        there is none.
-    tracks : Tracks
-        What to write.
-
-    Raises
-    ------
-    motes.UsageError
-        An extension that names no format.
-    motes.ResourceError
-        A place that cannot be written.
-    TypeError
-        What is not `Tracks`.
-    """
-    if isinstance(path, Tracks):
-        raise TypeError("write takes the path first: motes.write(path, tracks)")
-    require_tracks(tracks, "tracks")
-    path = os.fsdecode(path)
-    if path.lower().endswith((".parquet", ".pq")):
-        tracks.to_parquet(path)
-        return
-    _core._write_tracks(path, tracks._as_dict())

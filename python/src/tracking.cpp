@@ -21,6 +21,7 @@
 #include "app/input.h"
 #include "app/linking.h"
 #include "app/track.h"
+#include "app/track_images.h"
 #include "app/warnings.h"
 #include "python/src/array_source.h"
 #include "python/src/interruptible.h"
@@ -167,10 +168,21 @@ nb::dict read_tracks(const std::string& path, const Settings& settings) {
   return to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings)); }));
 }
 
-void write_tracks(const std::string& path, const nb::dict& dict) {
+/// The images: at the path `images`, or `frames` arrays of `shape` that `read` gives, or neither.
+void write_tracks(const std::string& path, const nb::dict& dict, const std::string& images, nb::object read,
+                  std::int32_t frames, const std::vector<std::int64_t>& shape, bool are_labels,
+                  const Settings& settings) {
   const TrackSet tracks = track_set_of(dict);
+  const app::Config config = config_of(settings);
+  std::unique_ptr<io::FrameSource> source;
+  if (!read.is_none())
+    source = std::make_unique<ArraySource>(nb::cast<nb::callable>(read), info_of(frames, shape, config));
   interruptible([&] {
-    io::write_tracks(path, tracks);
+    std::vector<std::string> notes;
+    if (!images.empty()) source = app::open_images_of(images, "", config, notes);
+    io::TrackImage image = app::image_of(images, source.get(), tracks, config);
+    if (are_labels) image.labels = [&](std::int32_t frame) { return source->read(frame); };
+    io::write_tracks(path, tracks, image);
     return true;
   });
 }
@@ -330,7 +342,9 @@ void bind_tracking(nb::module_& m) {
   m.def("_detect_frames", &detect_frames, nb::arg("read"), nb::arg("frames"), nb::arg("shape"),
         nb::arg("settings"), nb::arg("progress").none());
   m.def("_read_tracks", &read_tracks);
-  m.def("_write_tracks", &write_tracks);
+  m.def("_write_tracks", &write_tracks, nb::arg("path"), nb::arg("tracks"), nb::arg("images"),
+        nb::arg("read").none(), nb::arg("frames"), nb::arg("shape"), nb::arg("are_labels"),
+        nb::arg("settings"));
   m.def("_score", &score);
   m.def("_simulate", &simulate);
   m.def("_command", &command);

@@ -1,0 +1,120 @@
+"""Tracks from and to files of every format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._frames import Frames, named_axes
+from ._settings import path_of, settings_of
+from .tracking import Source
+from .tracks import Tracks, require_tracks
+
+__all__ = ["read", "write"]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    voxel_um: float | Sequence[float] | None = None,
+    dt_s: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Tracks:
+    """Read tracks in any format that ``motes convert`` reads, by content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others; by
+        pyarrow also Parquet.
+    voxel_um : float or sequence [z, y, x], optional
+        Scales positions in px to um.
+    dt_s : float, optional
+        Seconds between frames, where the file does not say.
+    settings : dict, optional
+        Keys of ``input``: ``{"input.columns": {"particle": "Track", "x": "Position X"}}``.
+
+    Returns
+    -------
+    Tracks
+
+    Raises
+    ------
+    motes.InputError
+        What is wrong with the file, and where.
+    """
+    from ._parquet import is_parquet, read_parquet
+
+    path = os.fsdecode(path)
+    if is_parquet(path):
+        return Tracks(**read_parquet(path, voxel_um, dt_s))
+    keys = settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings)
+    return Tracks(**_core._read_tracks(path, keys))
+
+
+def _series_of(images: Any, tracks: Tracks) -> Frames:
+    """Arrays [t, z, y, x], [t, y, x] of tracks in a plane, [z, y, x] or [y, x]; or a list of frames."""
+    axes = None
+    if hasattr(images, "shape"):
+        flat = len(images.shape) == 3 and not np.any(tracks.z)
+        axes = named_axes(images) or ("TYX" if flat else "TZYX"[4 - len(images.shape) :])
+    return Frames(images, axes, None, None)
+
+
+def write(
+    path: str | os.PathLike[str],
+    tracks: Tracks,
+    *,
+    like: Source | None = None,
+    labels: Source | None = None,
+    voxel_um: float | Sequence[float] | None = None,
+    radius_um: float | None = None,
+) -> None:
+    """Write tracks in the format that the path's extension names.
+
+    Parameters
+    ----------
+    path : str or path-like
+        .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
+        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all, in a new folder where
+        there is none.
+    tracks : Tracks
+        What to write.
+    like : path, array or list of frames, optional
+        The images: the shape of .ctc's masks, and what .trackmate.xml refers to. An array is [t, z, y, x],
+        or [t, y, x] of tracks in a plane.
+    labels : path, array or list of frames, optional
+        The same, of label images that were tracked: .ctc keeps their objects, not balls.
+    voxel_um : float or sequence [z, y, x], optional
+        Their voxel size, which files may know themselves.
+    radius_um : float, optional
+        For .ctc: of points without a radius (in px for tracks in px).
+
+    Raises
+    ------
+    motes.UsageError
+        An extension that names no format; masks without voxel size or radius.
+    motes.ResourceError
+        A place that cannot be written.
+    TypeError
+        What is not `Tracks`.
+    """
+    if isinstance(path, Tracks):
+        raise TypeError("write takes the path first: motes.write(path, tracks)")
+    require_tracks(tracks, "tracks")
+    path = os.fsdecode(path)
+    if path.lower().endswith((".parquet", ".pq")):
+        tracks.to_parquet(path)
+        return
+    if like is not None and labels is not None:
+        raise ValueError("labels tells all that like does; give one of them")
+    images = like if labels is None else labels
+    place = path_of(images)
+    series = None if images is None or place is not None else _series_of(images, tracks)
+    read, count, shape = (series.frame, series.length, list(series.first.shape)) if series else (None, 0, [])
+    keys = settings_of({"voxel_um": voxel_um, "radius_um": radius_um}, function="write")
+    _core._write_tracks(path, tracks._as_dict(), place or "", read, count, shape, labels is not None, keys)
