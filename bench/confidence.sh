@@ -24,7 +24,7 @@ simulate() {
   rm -rf "$work/simulated"
   "$bin/motes" simulate sample/points.yaml -o "$work/simulated" --quiet \
     --set faults.miss=0 --set faults.false_per_frame=0 "${keys[@]}"
-  judge --truth "$work/simulated/truth.csv" --points "$work/simulated/detections.csv" --name "$name" --same 0.3 --merged "${merged:-0}"
+  judge --truth "$work/simulated/truth.csv" --points "$work/simulated/detections.csv" --name "$name" --same "${same:-0.3}" --merged "${merged:-0}"
 }
 {
   "$bin/bench_events" --confidence 1 --ratio 0.3,0.6 --persistence 0,0.5
@@ -42,7 +42,8 @@ simulate() {
   simulate "strong turbulence" simulation.flow=turbulence simulation.flow_speed_um_s=1 simulation.flow_scale_um=5 \
     simulation.persistence=0 simulation.speed_um_s=0.1 simulation.frames=16
   simulate "rotation" simulation.rotation_deg_s=6 simulation.persistence=0 simulation.speed_um_s=0.2
-  simulate "localisation errors" simulation.persistence=0.8 "faults.noise_um=[0.12,0.06,0.06]"
+  # Within five standard errors along z a detection is its particle.
+  same=0.6 simulate "localisation errors" simulation.persistence=0.8 "faults.noise_um=[0.12,0.06,0.06]"
   merged=0.4 simulate "unresolved pairs" faults.merge_um=0.35
   simulate "blinking" faults.blink_on_s=4 faults.blink_off_s=1.5
   simulate "many false" simulation.persistence=0 simulation.speed_um_s=0.2 faults.false_per_frame=300
