@@ -144,8 +144,8 @@ struct Agreement {
 
 /// [points] the true points that each detection is: of those within `same` the nearest, one to one, and all
 /// others within `merged` of it that no other detection is.
-std::vector<std::vector<std::size_t>> true_points(const Series& series,
-                                                  const tracking::SeriesPoints& points) {
+std::vector<std::vector<std::size_t>> true_points(const Series& series, const tracking::SeriesLinks& links) {
+  const tracking::SeriesPoints& points = links.points;
   const TrackSet& truth = series.truth;
   std::map<std::int32_t, std::vector<std::size_t>> in_frame;
   for (std::size_t p = 0; p < truth.points(); ++p) in_frame[truth.frame[p]].push_back(p);
@@ -158,7 +158,8 @@ std::vector<std::vector<std::size_t>> true_points(const Series& series,
     for (std::size_t k = 0; k < frame.size(); ++k)
       for (const std::size_t p : in_frame[series.frames[static_cast<std::size_t>(t)].frame]) {
         const double d =
-            std::hypot(truth.x_um[p] - frame[k].x, truth.y_um[p] - frame[k].y, truth.z_um[p] - frame[k].z);
+            std::hypot(truth.x_um[p] - frame[k].x / links.axes.x, truth.y_um[p] - frame[k].y / links.axes.y,
+                       truth.z_um[p] - frame[k].z / links.axes.z);
         if (d <= std::max(series.same, series.merged)) pairs.emplace_back(d, first + k, p);
       }
     std::sort(pairs.begin(), pairs.end());
@@ -176,7 +177,7 @@ Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
   for (std::size_t t = 0; t < series.truth.tracks(); ++t)
     for (auto p = series.truth.track_offsets[t]; p < series.truth.track_offsets[t + 1]; ++p)
       track[static_cast<std::size_t>(p)] = t;
-  const std::vector<std::vector<std::size_t>> names = true_points(series, links.points);
+  const std::vector<std::vector<std::size_t>> names = true_points(series, links);
   // Detections of one track without another one between them.
   std::map<std::size_t, std::size_t> last;
   std::set<std::pair<std::size_t, std::size_t>> linked;

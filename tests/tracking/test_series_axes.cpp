@@ -101,6 +101,9 @@ TEST_CASE("particles whose z is less sure are linked by their x and y") {
   const auto frames = noisy(80, 20, 0.06, {0.06, 0.06, 0.3}, seed);
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(links.axes.x / links.axes.z > 2);
+  CHECK(links.axes.x / links.axes.z < 8);
+  CHECK(links.points.at[5].x == Approx(links.axes.x * frames[0].x_um[5]));
+  CHECK(links.points.at[5].z == Approx(links.axes.z * frames[0].z_um[5]));
   CHECK(right_share(frames, links.linking) > 0.9);
   SeriesOptions bounded;
   bounded.gate = Gate{2};

@@ -342,7 +342,10 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
       break;
     }
     scaled.axes = {out.axes.x * factors.x, out.axes.y * factors.y, out.axes.z * factors.z};
+    // `points` may be those of `out`.
+    std::vector<Vec3> at_scaled = std::move(points.at);
     best = std::move(now), choice = std::move(of_scaled), out = std::move(scaled);
+    points.at = std::move(at_scaled);
   }
   return best;
 }
