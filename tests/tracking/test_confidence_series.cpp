@@ -146,6 +146,55 @@ TEST_CASE("links of a few particles that rotate together are sure") {
   CHECK(link_confidence({}, links, options).wrong < 0.05);
 }
 
+TEST_CASE("links of particles that rotate are sure where others rotate about another centre") {
+  // In the plane; one by one those of the first rotation give way to those of the second.
+  const int n = 40, count = 20;
+  const double side = std::sqrt(n), angle = 0.15;
+  std::mt19937_64 rng(3);
+  std::uniform_real_distribution<> place(-side / 2, side / 2);
+  std::normal_distribution<> noise(0, 0.02);
+  std::vector<Vec3> rest;
+  std::vector<int> until;
+  for (int k = 0; k < 2 * n; ++k) {
+    const double x = place(rng);
+    rest.push_back({x, place(rng), 0});
+    until.push_back(2 + static_cast<int>(rng() % (count - 4)));
+  }
+  Walkers series;
+  std::vector<matching::Index> last(rest.size(), -1);
+  for (int t = 0; t < count; ++t) {
+    Detections d;
+    d.frame = t;
+    const double c = std::cos(angle * t), s = std::sin(angle * t);
+    for (std::size_t k = 0; k < rest.size(); ++k) {
+      const bool second = k >= static_cast<std::size_t>(n);
+      if ((t < until[k % static_cast<std::size_t>(n)]) == second) continue;
+      const Vec3& p = rest[k];
+      const double x = c * p.x - s * p.y + noise(rng) + (second ? 0.7 * side : 0);
+      testing::add(d, {x, s * p.x + c * p.y + noise(rng), 0});
+      const auto i = static_cast<matching::Index>(series.next.size());
+      series.next.push_back(-1);
+      if (last[k] >= 0) series.next[static_cast<std::size_t>(last[k])] = i;
+      last[k] = i;
+    }
+    series.frames.push_back(std::move(d));
+  }
+  const SeriesLinks links = link_series({}, series.frames, {});
+  const double wrong = share_wrong(series, links);
+  const Confidence confidence = link_confidence({}, links, {});
+  CAPTURE(wrong, confidence.wrong, confidence.believed_wrong);
+  CHECK(wrong < 0.05);
+  CHECK(confidence.wrong == Approx(wrong).margin(0.05));
+}
+
+TEST_CASE("of few detections more than one series is simulated") {
+  const Walkers series = stirred(15, 10, 0, 0.25, 2);
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  const SeriesLinks links = link_series({}, series.frames, options);
+  CHECK(link_confidence({}, links, options).simulated_links > 5 * links.links);
+}
+
 TEST_CASE("simulated steps are stretched where more links are wrong than the steps of the tracks tell") {
   const Walkers series = stirred(300, 6, 0.3, 0.15, 5);
   SeriesOptions options;

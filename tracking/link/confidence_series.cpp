@@ -20,6 +20,10 @@ using matching::Index;
 constexpr double kLeftOut = 0.1;
 /// Around neighbours' motion about so many series are simulated; none of fewer detections than this.
 constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
+/// Of few detections so many links are simulated, in so many series at most: parameters found in one of them
+/// and links that are wrong there scatter.
+constexpr std::size_t kFewestSimulated = 2000;
+constexpr std::uint64_t kMostSimulated = 12;
 /// Fewer wrong links than this part need no second series: the answer would be the same within a hundredth.
 constexpr double kFewWrong = 0.02;
 /// The share of links that change grows about with the square of the steps. No steps are stretched more.
@@ -155,6 +159,12 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
   const auto changed = [&](const SeriesLinks& of) { return changed_links(execution, of, options, how.seed); };
   Trial first = with(1);
   Judged out = std::move(first.judged);
+  for (std::uint64_t k = 1;
+       !field && out.wrong() > 0 && out.links.size() < kFewestSimulated && k < kMostSimulated; ++k) {
+    const SimulatedSeries more = simulate_like(links, prediction, detections, how.seed + k);
+    const Judged judged = judge(execution, more, options, untried_like(links)).judged;
+    out.links.insert(out.links.end(), judged.links.begin(), judged.links.end());
+  }
   const auto n = static_cast<double>(out.links.size());
   if (!field || !(out.wrong() > kFewWrong * n)) return out;
   const double wanted = changed(links);

@@ -55,6 +55,8 @@ VelocityModel velocity_of(const SeriesLinks& links) {
 
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links) {
   if (links.chosen != MotionModel::field) return {};
+  // Fitted again, it may follow others of several motions.
+  if (!links.prediction.by_lag.empty()) return links.prediction;
   if (links.drift && links.rotation) {
     // From no motion on, so that the second fit begins with the first one's.
     std::vector<RigidMotion> motions;
@@ -212,6 +214,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
     estimate_densities(out.points, execution);
   }
   out.linking = detail::select_links(links.linking, order, place);
+  out.prediction = detail::select_prediction(links.prediction, order);
   for (Index& k : out.jumped) k = place[at(k)];
   out.points.log_odds.clear();
   out.used.clear();

@@ -109,6 +109,16 @@ SeriesPoints select_points(const SeriesPoints& points, std::span<const Index> or
   return out;
 }
 
+Prediction select_prediction(const Prediction& prediction, std::span<const Index> order) {
+  Prediction out;
+  for (const std::vector<Vec3>& all : prediction.by_lag) {
+    std::vector<Vec3>& some = out.by_lag.emplace_back();
+    some.reserve(order.size());
+    for (const Index i : order) some.push_back(all[at(i)]);
+  }
+  return out;
+}
+
 SeriesLinking select_links(const SeriesLinking& linking, std::span<const Index> order,
                            std::span<const Index> place) {
   SeriesLinking out = SeriesLinking::none(order.size());

@@ -26,6 +26,9 @@ std::vector<matching::Index> places_in(std::span<const matching::Index> order, s
 /// to be set.
 SeriesPoints select_points(const SeriesPoints& points, std::span<const matching::Index> order);
 
+/// The displacements expected of those detections.
+Prediction select_prediction(const Prediction& prediction, std::span<const matching::Index> order);
+
 /// The links among those detections; `place` as places_in gives it.
 SeriesLinking select_links(const SeriesLinking& linking, std::span<const matching::Index> order,
                            std::span<const matching::Index> place);

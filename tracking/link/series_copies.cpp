@@ -86,6 +86,7 @@ SeriesLinks without_copies(const SeriesLinks& links, std::vector<Index>& order) 
   out.points.density = links.points.density;
   out.points.spacing_um = links.points.spacing_um;
   out.linking = select_links(links.linking, order, place);
+  out.prediction = select_prediction(links.prediction, order);
   out.links = out.linking.links();
   for (Index& k : out.jumped) k = place[at(k)];
   if (!links.used.empty()) {

@@ -18,6 +18,7 @@ using matching::Index;
 void take_rounds(Rounds&& best, SeriesLinks& links) {
   links.model = std::move(best.model_);
   links.velocity = std::move(best.velocity_);
+  if (links.drift) links.prediction = std::move(best.prediction_);
   links.candidates = best.found_;
   links.windows = best.windows_;
   links.gap_nats = best.gap_nats_;
@@ -37,6 +38,11 @@ void restore_all(const SeriesPart& part, SeriesLinks& links) {
     links.linking.next[at(i)] = j;
     links.linking.previous[at(j)] = i;
   }
+  for (std::vector<Vec3>& of_part : links.prediction.by_lag) {
+    std::vector<Vec3> all(part.part.size());
+    for (std::size_t k = 0; k < part.whole.size(); ++k) all[at(part.whole[k])] = of_part[k];
+    of_part = std::move(all);
+  }
   for (Division& division : links.divisions.list)
     for (Index* const one : {&division.mother, &division.first, &division.second})
       *one = part.whole[at(*one)];
@@ -54,6 +60,7 @@ void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
   links.points.density = density;
   links.points.spacing_um = spacing;
   links.linking = select_links(links.linking, place, order);
+  links.prediction = select_prediction(links.prediction, place);
   if (!links.used.empty()) {
     std::vector<char> used;
     for (const Index k : place) used.push_back(links.used[at(k)]);

@@ -71,6 +71,7 @@ struct SeriesLinks {
   SeriesLinking linking;
   SeriesModel model;
   VelocityModel velocity;  ///< empty by_lag: not used
+  Prediction prediction;   ///< with `drift`: what the last linking was made around; else empty
   MotionModel chosen = MotionModel::standing;
   bool drift = false;               ///< `field` is that of all detections of a frame, not of neighbours
   bool rotation = false;            ///< `field` began with a rotation of all; with `drift` it is one
