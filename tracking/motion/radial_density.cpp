@@ -9,39 +9,105 @@
 #include <motes/base/function_clones.h>
 #include <motes/tracking/radial_density.h>
 
+#include "tracking/motion/scale_mixture.h"
+
 namespace motes::tracking {
 namespace {
 
 /// Bins of one width to at most kEven, and from there on each kRatio times as far.
 constexpr std::size_t kBins = 32;
 constexpr double kEven = 8, kRatio = 1.2;
-constexpr double kReachStep = 1.0 / 16, kEvenReach = 24, kReachRatio = 1.05;
-/// Pseudo-counts: this share of the lengths, and at least this many.
+/// Counts in bins are drawn towards the mixture by so many lengths of it: a share, and at least so many.
 constexpr double kPseudoShare = 0.02, kLeastPseudo = 30;
+/// Parts of a bin over which a density is summed.
+constexpr int kParts = 4;
 
 /// Volume of a ball of radius 1.
 double ball(int dims) { return dims == 1 ? 2 : dims == 2 ? std::numbers::pi : 4 * std::numbers::pi / 3; }
 
-/// Multiples of kReachStep to kEvenReach, and from there on each kRatio times as far.
-const std::vector<double>& reach_steps() {
-  static const std::vector<double> steps = [] {
-    std::vector<double> out;
-    for (double u = 0; u <= kEvenReach; u += kReachStep) out.push_back(u);
-    while (out.back() < RadialDensity::kMostReach) out.push_back(out.back() * kReachRatio);
-    return out;
-  }();
-  return steps;
+/// log of the gamma function of x > 0, by Stirling's series; the C library's writes to a global variable.
+double log_gamma(double x) {
+  double below = 0;
+  for (; x < 8; x += 1) below += std::log(x);
+  const double z = 1 / (x * x);
+  return (x - 0.5) * std::log(x) - x + 0.5 * std::log(2 * std::numbers::pi) +
+         (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / x - below;
 }
 
-template <class LogDensity>
-std::shared_ptr<const std::vector<double>> highest_of(const LogDensity& log_density) {
-  std::vector<double> highest(reach_steps().size());
-  for (std::size_t k = highest.size(); k-- > 0;) {
-    highest[k] = log_density(reach_steps()[k]);
-    if (k + 1 < highest.size()) highest[k] = std::max(highest[k], highest[k + 1]);
-  }
-  return std::make_shared<const std::vector<double>>(std::move(highest));
+/// The value at a place among tabulated ones.
+double between(const std::vector<double>& values, double place) {
+  const auto low = std::min(static_cast<std::size_t>(place), values.size() - 2);
+  return values[low] + (place - static_cast<double>(low)) * (values[low + 1] - values[low]);
 }
+
+/// Each value or the largest one after it.
+std::vector<double> highest_from(std::vector<double> values) {
+  for (std::size_t k = values.size() - 1; k-- > 0;) values[k] = std::max(values[k], values[k + 1]);
+  return values;
+}
+
+/// A histogram of lengths beside what a density expects in its bins.
+class Counts {
+ public:
+  /// `density`: at tabulated_lengths().
+  Counts(std::span<const double> lengths, int dims, double top, const std::vector<double>& density) {
+    for (std::size_t k = 0; k <= kBins; ++k)
+      edge_.push_back(static_cast<double>(k) * std::min(top, kEven) / kBins);
+    while (edge_.back() < top) edge_.push_back(std::min(top, edge_.back() * kRatio));
+    count_.assign(edge_.size() - 1, 0);
+    for (const double length : lengths)
+      if (length < top) count_[bin_of(length)] += 1, all_ += 1;
+    pseudo_ = std::max(kLeastPseudo, kPseudoShare * all_);
+    double sum = 0;
+    for (std::size_t k = 0; k < count_.size(); ++k) {
+      double share = kLeastShare;
+      const double part = (edge_[k + 1] - edge_[k]) / kParts;
+      for (int p = 0; p < kParts; ++p) {
+        const double low = edge_[k] + p * part, high = low + part;
+        share += between(density, tabulated_place((low + high) / 2)) * ball(dims) *
+                 (std::pow(high, dims) - std::pow(low, dims));
+      }
+      share_.push_back(share), sum += share;
+    }
+    for (double& share : share_) share /= sum;
+  }
+
+  /// How probable it is that lengths do not follow the density, but a histogram around it: of counts given
+  /// either (Polya and multinomial), less what the density owes to its fit to the same lengths.
+  double needed() const {
+    double nats = log_gamma(pseudo_) - log_gamma(pseudo_ + all_) - std::log(std::max(all_, 1.0));
+    for (std::size_t k = 0; k < count_.size(); ++k) {
+      const double expected = pseudo_ * share_[k];
+      if (count_[k] > 0)
+        nats += log_gamma(expected + count_[k]) - log_gamma(expected) - count_[k] * std::log(share_[k]);
+    }
+    return 1 / (1 + std::exp(-nats));
+  }
+
+  /// The histogram's density over the other one, from bin centre to bin centre.
+  double ratio(double length) const {
+    if (!(length < edge_.back())) return 1;
+    const std::size_t bin = bin_of(length);
+    const double middle = centre(bin);
+    const std::size_t low = length < middle ? bin - 1 : bin;
+    if ((bin == 0 && length <= middle) || low + 1 == count_.size()) return ratio_in(bin);
+    const double part = (length - centre(low)) / (centre(low + 1) - centre(low));
+    return ratio_in(low) + part * (ratio_in(low + 1) - ratio_in(low));
+  }
+
+ private:
+  static constexpr double kLeastShare = 1e-12;
+
+  std::size_t bin_of(double length) const {
+    const auto above = std::upper_bound(edge_.begin(), edge_.end(), length);
+    return std::min(static_cast<std::size_t>(above - edge_.begin()), edge_.size() - 1) - 1;
+  }
+  double centre(std::size_t bin) const { return (edge_[bin] + edge_[bin + 1]) / 2; }
+  double ratio_in(std::size_t bin) const { return (count_[bin] / share_[bin] + pseudo_) / (all_ + pseudo_); }
+
+  std::vector<double> edge_, count_, share_;
+  double all_ = 0, pseudo_ = 0;
+};
 
 }  // namespace
 
@@ -94,61 +160,38 @@ double student_median(int dims) {
 RadialDensity::RadialDensity(int dims) : dims_(dims) {
   static const auto of_student = [] {
     std::array<std::shared_ptr<const std::vector<double>>, 4> by_dims{};
-    for (int d = 1; d <= 3; ++d)
-      by_dims[static_cast<std::size_t>(d)] = highest_of([&](double u) { return student_log_density(u, d); });
+    for (int d = 1; d <= 3; ++d) {
+      std::vector<double> values;
+      for (const double length : tabulated_lengths()) values.push_back(student_log_density(length, d));
+      by_dims[static_cast<std::size_t>(d)] =
+          std::make_shared<const std::vector<double>>(highest_from(values));
+    }
     return by_dims;
   }();
   highest_ = of_student[static_cast<std::size_t>(dims)];
 }
 
 RadialDensity::RadialDensity(std::span<const double> lengths, int dims, double top) : dims_(dims) {
-  width_ = std::min(top, kEven) / kBins;
-  for (std::size_t k = 0; k <= kBins; ++k) edge_.push_back(static_cast<double>(k) * width_);
-  while (edge_.back() < top) edge_.push_back(std::min(top, edge_.back() * kRatio));
-  const std::size_t bins = edge_.size() - 1;
-  density_.assign(bins, 0);
-  double inside = 0;
-  for (const double length : lengths)
-    if (length < top) density_[bin_of(length)] += 1, inside += 1;
-  const double pseudo = std::max(kLeastPseudo, kPseudoShare * inside), all = inside + pseudo;
-  tail_log_share_ = std::log(pseudo / all);
-  for (std::size_t k = 0; k < bins; ++k) {
-    const double low = edge_[k], high = edge_[k + 1];
-    const double volume = ball(dims) * (std::pow(high, dims) - std::pow(low, dims));
-    density_[k] =
-        density_[k] / all / volume + pseudo / all * std::exp(student_log_density((low + high) / 2, dims));
-  }
-  beyond_ = density_;
-  for (std::size_t k = bins - 1; k-- > 0;) beyond_[k] = std::max(beyond_[k], beyond_[k + 1]);
-  highest_ = highest_of([&](double u) { return log_density(u); });
-}
-
-std::size_t RadialDensity::bin_of(double u) const {
-  const auto even = static_cast<std::size_t>(u / width_);
-  if (even < kBins) return even;
-  const auto above = std::upper_bound(edge_.begin() + kBins, edge_.end(), u);
-  return std::min(static_cast<std::size_t>(above - edge_.begin()), edge_.size() - 1) - 1;
+  std::vector<double> log_density = scale_mixture_density(lengths, dims);
+  const Counts counts(lengths, dims, top, log_density);
+  const double needed = counts.needed();
+  for (std::size_t k = 0; k < log_density.size(); ++k)
+    log_density[k] = std::log(log_density[k] * (1 - needed + needed * counts.ratio(tabulated_lengths()[k])));
+  table_ = std::make_shared<const std::vector<double>>(log_density);
+  highest_ = std::make_shared<const std::vector<double>>(highest_from(std::move(log_density)));
 }
 
 double RadialDensity::most_beyond(double u) const {
   const double here = log_density(u);
-  if (width_ == 0) return here;
-  const double tail = tail_log_share_ + student_log_density(std::max(u, edge_.back()), dims_);
-  if (!(u < edge_.back())) return std::max(here, tail);
-  // Towards the next bin's centre the density is on its way to that bin's.
-  const std::size_t bin = bin_of(u), next = u < centre(bin) ? bin : bin + 1;
-  return std::max({here, tail, next < density_.size() ? std::log(beyond_[next]) : tail});
+  if (!table_ || u >= tabulated_lengths().back()) return here;
+  return std::max(here, (*highest_)[static_cast<std::size_t>(tabulated_place(u)) + 1]);
 }
 
 double RadialDensity::log_density(double u) const {
-  if (width_ == 0) return student_log_density(u, dims_);
-  if (!(u < edge_.back())) return tail_log_share_ + student_log_density(u, dims_);
-  const std::size_t bin = bin_of(u);
-  const double middle = centre(bin);
-  const std::size_t low = u < middle ? bin - 1 : bin, high = low + 1;
-  if ((bin == 0 && u <= middle) || high == density_.size()) return std::log(density_[bin]);
-  const double part = (u - centre(low)) / (centre(high) - centre(low));
-  return std::log(density_[low] + part * (density_[high] - density_[low]));
+  if (!table_) return student_log_density(u, dims_);
+  const double last = tabulated_lengths().back();
+  if (u < last) return between(*table_, tabulated_place(u));
+  return table_->back() + student_log_density(u, dims_) - student_log_density(last, dims_);
 }
 
 void RadialDensity::log_densities(std::vector<double>& u) const {
@@ -167,7 +210,7 @@ double RadialDensity::reach(double level) const {
   const auto below =
       std::partition_point(highest.begin(), highest.end(), [&](double h) { return h > level; });
   return below == highest.end() ? kMostReach
-                                : reach_steps()[static_cast<std::size_t>(below - highest.begin())];
+                                : tabulated_lengths()[static_cast<std::size_t>(below - highest.begin())];
 }
 
 }  // namespace motes::tracking

@@ -20,13 +20,14 @@ double student_density(double u, int dims);
 /// The median distance from the centre of that Student t: median length / this = its scale.
 double student_median(int dims);
 
-/// A density by distance from the centre: a histogram of lengths, to which a few Student t pseudo-counts are
-/// added, so that no length is impossible.
+/// A density by distance from the centre: the mixture of Gaussians of different scales that fits lengths best
+/// (Kiefer, Wolfowitz 1956), which is smooth and falls; as far as lengths tell that they do not follow it, as
+/// those of particles of one speed do not, a histogram of them. No length is impossible.
 class RadialDensity {
  public:
   /// The Student t alone.
   explicit RadialDensity(int dims = 3);
-  /// From lengths in units of the scale; `bins` bins from 0 to `top`. O(lengths).
+  /// From lengths in units of the scale; the histogram has bins from 0 to `top`. O(lengths).
   RadialDensity(std::span<const double> lengths, int dims, double top);
 
   double log_density(double u) const;
@@ -39,18 +40,9 @@ class RadialDensity {
   double most_beyond(double u) const;
 
  private:
-  /// The bin that a length below the last edge is in.
-  std::size_t bin_of(double u) const;
-  double centre(std::size_t bin) const { return (edge_[bin] + edge_[bin + 1]) / 2; }
-
   int dims_;
-  double width_ = 0;             ///< of the first bins; 0: no histogram
-  std::vector<double> edge_;     ///< [bins + 1]
-  double tail_log_share_ = 0;    ///< log of the pseudo-counts' share
-  std::vector<double> density_;  ///< at the bins' centres
-  std::vector<double> beyond_;   ///< [bins] the largest of density_ from there on
-  /// The largest log_density at multiples of 1/16 from each on, up to kMostReach: falling.
-  std::shared_ptr<const std::vector<double>> highest_;
+  std::shared_ptr<const std::vector<double>> table_;    ///< log_density by length; null: the Student t
+  std::shared_ptr<const std::vector<double>> highest_;  ///< the largest log_density from each length on
 };
 
 }  // namespace motes::tracking
