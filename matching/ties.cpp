@@ -30,6 +30,8 @@ std::uint64_t pair_hash(Index i, Index j) {
                     static_cast<std::uint32_t>(j));
 }
 
+Index named(std::span<const Index> names, Index k) { return names.empty() || k == -1 ? k : names[at(k)]; }
+
 std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<const Cost> dual) {
   std::vector<char> out(dual.size(), 0);
   for (std::size_t k = 0; k < unmatched.size(); ++k)
@@ -244,15 +246,16 @@ TieProblem tie_problem_of(const Alternatives& alternatives, const Holders& holde
   return out;
 }
 
-}  // namespace
-
-void detail::choose_least(const Execution& execution, Index rows, Index cols,
-                          const Alternatives& alternatives, Matching& optimal) {
+/// As detail::choose_least, with names.
+void choose_least_named(const Execution& execution, Index rows, Index cols, const Alternatives& alternatives,
+                        const TieNames& names, Matching& optimal) {
   if (!alternatives.consistent)
     throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
   int bits = 40;
   while (bits > 1 && (Offset{2} * (Offset{rows} + cols + 2)) > (Offset{1} << (58 - bits))) --bits;
-  const auto hash = [&](Index i, Index j) { return static_cast<Cost>(pair_hash(i, j) >> (64 - bits)); };
+  const auto hash = [&](Index i, Index j) {
+    return static_cast<Cost>(pair_hash(named(names.rows, i), named(names.cols, j)) >> (64 - bits));
+  };
   const Holders holders(alternatives.rows, optimal.row_to_col);
   const std::vector<Contender> contested =
       Exchanges(alternatives, holders, optimal.row_to_col).rows_on_cycles();
@@ -273,14 +276,22 @@ void detail::choose_least(const Execution& execution, Index rows, Index cols,
       std::count_if(optimal.row_to_col.begin(), optimal.row_to_col.end(), [](Index j) { return j != -1; }));
 }
 
-Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal) {
+}  // namespace
+
+void detail::choose_least(const Execution& execution, Index rows, Index cols,
+                          const Alternatives& alternatives, Matching& optimal) {
+  choose_least_named(execution, rows, cols, alternatives, {}, optimal);
+}
+
+Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal,
+                      const TieNames& names) {
   const Index rows = rows_of(problem), cols = cols_of(problem);
   if (optimal.status != Status::optimal || optimal.row_to_col.size() != at(rows) ||
       optimal.col_to_row.size() != at(cols) || optimal.duals.u.size() != at(rows) ||
       optimal.duals.v.size() != at(cols))
     throw std::invalid_argument("resolve_ties: needs an optimal matching with its duals");
   const auto start = std::chrono::steady_clock::now();
-  detail::choose_least(execution, rows, cols, find_alternatives(execution, problem, optimal), optimal);
+  choose_least_named(execution, rows, cols, find_alternatives(execution, problem, optimal), names, optimal);
   optimal.stats.seconds["ties"] =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return optimal;

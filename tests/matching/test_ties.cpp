@@ -1,6 +1,9 @@
 // Which optimum is told, and why there is none.
 
+#include <algorithm>
+#include <numeric>
 #include <random>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -39,6 +42,36 @@ TEST_CASE("ties are resolved the same way whichever optimum and duals come in") 
     }
   }
   CHECK(moved > 0);  // else nothing was tested
+}
+
+TEST_CASE("A permuted problem has the same choice by the names of its rows and columns") {
+  std::mt19937_64 rng(5);
+  const auto solver = matching::find_solver("jv")->make();
+  const Index n = 40;
+  std::vector<Index> rows(n), cols(n);
+  std::iota(rows.begin(), rows.end(), 0), std::iota(cols.begin(), cols.end(), 0);
+  std::vector<std::int32_t> costs, permuted;
+  for (Index k = 0; k < n * n; ++k) costs.push_back(static_cast<std::int32_t>(rng() % 3));
+  const matching::DenseCostsView problem{n, n, n, costs.data(), 0, {}, {}};
+  const auto expected = matching::resolve_ties({1}, problem, solver->solve({1}, problem));
+  int other = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(rows.begin(), rows.end(), rng), std::shuffle(cols.begin(), cols.end(), rng);
+    permuted.clear();
+    for (const Index i : rows)
+      for (const Index j : cols) permuted.push_back(costs[static_cast<std::size_t>(i * n + j)]);
+    const matching::DenseCostsView turned{n, n, n, permuted.data(), 0, {}, {}};
+    const auto answer = solver->solve({1}, turned);
+    const auto restored = [&](const matching::Matching& found) {
+      std::vector<Index> out(n);
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[static_cast<std::size_t>(rows[i])] = cols[static_cast<std::size_t>(found.row_to_col[i])];
+      return out;
+    };
+    CHECK(restored(matching::resolve_ties({1}, turned, answer, {rows, cols})) == expected.row_to_col);
+    other += restored(matching::resolve_ties({1}, turned, answer)) != expected.row_to_col;
+  }
+  CHECK(other > 0);  // else no names are needed
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/matching/registry.h>
 #include <motes/matching/verify.h>
 #include <motes/tracking/linker.h>
 
@@ -110,6 +111,25 @@ TEST_CASE("outliers and crowds in one spot neither lose candidates nor repeat th
   const auto g = build_candidates({2}, a, b, {1.0, LinkCost::squared, -1});
   CHECK_NOTHROW(matching::check_problem(g.costs.view()));
   CHECK(g.costs.graph.edges() == 300 * 300 + 3);
+}
+
+TEST_CASE("Links are those of the candidates in the detections' own order, where points coincide too") {
+  std::mt19937_64 rng(9);
+  Detections a = points(rng, 2000, 9), b = displaced(rng, a, 0.2);
+  for (auto* d : {&a, &b})
+    for (std::size_t k = 0; k < 600; ++k)
+      d->x_um[2 * k] = d->x_um[k], d->y_um[2 * k] = d->y_um[k], d->z_um[2 * k] = d->z_um[k];
+  LinkOptions options;
+  options.candidates.gate = Gate(0.8);
+  const CandidateGraph graph = build_candidates({1}, a, b, options.candidates);
+  const auto solver = matching::find_solver("jv")->make();
+  const auto expected = solver->solve_for_partners({1}, graph.costs.view());
+  for (const bool verify : {false, true}) {
+    options.verify = verify;
+    const PairLinks links = link_pair({2, Backend::cpu}, a, b, options);
+    CHECK(links.next == expected.row_to_col);
+    CHECK(links.objective == expected.objective * graph.cost_unit);
+  }
 }
 
 TEST_CASE("candidates do not depend on the number of threads") {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/base/index.h>
 #include <motes/base/nested_levels.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/stop.h>
@@ -88,17 +90,20 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
 
 /// The one optimum; with the duals that prove it only where they are wanted.
 matching::Matching exact_matching(const Execution& execution, const matching::SparseCostsView& problem,
-                                  const matching::SolverInfo& info, bool with_proof) {
+                                  const matching::SolverInfo& info, bool with_proof,
+                                  const matching::TieNames& names) {
   const auto solver = info.make();
-  if (!with_proof) return solver->solve_for_partners(execution, problem);
+  if (!with_proof && names.rows.empty()) return solver->solve_for_partners(execution, problem);
   matching::Matching answer = solver->solve(execution, problem);
   if (answer.status != matching::Status::optimal) return answer;
-  return matching::resolve_ties(execution, problem, std::move(answer));
+  return matching::resolve_ties(execution, problem, std::move(answer), names);
 }
 
-/// From candidates to links, wherever they lie.
+/// From candidates to links, wherever they lie; `names` are the detections of a problem that has them in
+/// another order.
 PairLinks links_of(const Execution& execution, const matching::SparseCostsView& problem, double cost_unit,
-                   const Detections& from, const Detections& to, const LinkOptions& options) {
+                   const Detections& from, const Detections& to, const LinkOptions& options,
+                   const matching::TieNames& names = {}) {
   const auto start = Clock::now();
   const bool greedy = options.solver == kGreedySolver;
   PairLinks out;
@@ -108,7 +113,7 @@ PairLinks links_of(const Execution& execution, const matching::SparseCostsView& 
     out.solver = kGreedySolver;
   } else {
     const matching::SolverInfo& info = solver_for(options.solver, problem, execution.backend);
-    answer = exact_matching(execution, problem, info, options.verify);
+    answer = exact_matching(execution, problem, info, options.verify, names);
     out.solver = info.name;
   }
   const auto solved = Clock::now();
@@ -135,17 +140,35 @@ PairLinks links_of(const Execution& execution, const matching::SparseCostsView& 
   return out;
 }
 
+/// Names the points by their places; returns which detection each is.
+std::vector<matching::Index> number_by_place(SortedPoints& points) {
+  std::vector<matching::Index> places(points.points.size());
+  std::iota(places.begin(), places.end(), 0);
+  return std::exchange(points.detection, std::move(places));
+}
+
 PairLinks link_on_cpu(Execution execution, const Detections& from, const Detections& to,
                       const LinkOptions& options) {
   execution.backend = Backend::cpu;
   const auto start = Clock::now();
   const CandidateTerms terms = terms_of(options.candidates);
-  const SortedPair pair = sort_pair(from, to, terms);
-  if (options.solver != kGreedySolver && crowded(pair)) return link_places(pair, from, to, options, terms);
+  SortedPair pair = sort_pair(from, to, terms);
+  const bool greedy = options.solver == kGreedySolver;
+  if (!greedy && crowded(pair)) return link_places(pair, from, to, options, terms);
+  // Rows and columns are numbered in the order of their places, so that neighbours lie together in memory
+  // whatever the order of the detections.
+  std::vector<matching::Index> rows, cols;
+  if (!greedy) rows = number_by_place(pair.rows), cols = number_by_place(pair.cols);
   const CandidateGraph graph = build_candidates(execution, pair, from, to, options.candidates, terms);
+  pair = {};
   const auto built = Clock::now();
-  PairLinks out = links_of(execution, graph.costs.view(), graph.cost_unit, from, to, options);
+  PairLinks out = links_of(execution, graph.costs.view(), graph.cost_unit, from, to, options, {rows, cols});
   out.candidates_s = seconds_between(start, built);
+  if (greedy) return out;
+  const std::vector<matching::Index> partners = std::exchange(out.next, {});
+  out.next.assign(partners.size(), -1);
+  for (std::size_t i = 0; i < partners.size(); ++i)
+    if (partners[i] != -1) out.next[at(rows[i])] = cols[at(partners[i])];
   return out;
 }
 

@@ -1,11 +1,19 @@
 #pragma once
 /// Chooses one optimum if there are several.
 
+#include <span>
+
 #include <motes/matching/answer.h>
 #include <motes/matching/assignment_solver.h>
 #include <motes/matching/problem.h>
 
 namespace motes::matching {
+
+/// The numbers by which hashes know the rows and columns of a problem that is a permuted form of another, so
+/// that both have the same choice; empty: their own.
+struct TieNames {
+  std::span<const Index> rows, cols;
+};
 
 /// Of all optimal matchings, returns the one whose pairs and free vertices have the least sum of hashes. It
 /// does not depend on the solver, back end or thread count that found `optimal`.
@@ -23,6 +31,7 @@ namespace motes::matching {
 /// Duals, objective and status are unchanged. Throws std::invalid_argument unless `optimal` is an optimal
 /// matching of the problem with optimal duals. Device views are searched on their device, and only rows
 /// with alternatives are copied to the host. O(size of the problem), plus a sparse solve.
-Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal);
+Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal,
+                      const TieNames& names = {});
 
 }  // namespace motes::matching
