@@ -16,7 +16,9 @@
 #include <motes/io/track_files.h>
 
 #include "app/command.h"
+#include "app/detecting.h"
 #include "app/earlier_run.h"
+#include "app/input.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/report.h"
@@ -62,18 +64,38 @@ std::string settings_of(const Part& part) {
                      part.found.points.dt_s ? fmt::format("{}", *part.found.points.dt_s) : "unknown");
 }
 
-void require_same_settings(const Part& one, const Part& other) {
-  std::istringstream lines(settings_of(one)), others(settings_of(other));
+/// The first lines in which two texts of as many lines differ, quoted; empty where none do.
+std::string difference(const std::string& one, const std::string& other) {
+  std::istringstream lines(one), others(other);
   std::string line, different;
   while (std::getline(lines, line)) {
     std::getline(others, different);
     if (line == different) continue;
     const auto trimmed = [](const std::string& text) { return text.substr(text.find_first_not_of(' ')); };
-    throw UsageError(
-        fmt::format("{} and {} were detected with different settings ('{}', '{}'); detect both with one plan "
-                    "(motes plan)",
-                    one.file, other.file, trimmed(line), trimmed(different)));
+    return fmt::format("'{}', '{}'", trimmed(line), trimmed(different));
   }
+  return {};
+}
+
+void require_same_settings(const Part& one, const Part& other) {
+  const std::string lines = difference(settings_of(one), settings_of(other));
+  if (lines.empty()) return;
+  throw UsageError(
+      fmt::format("{} and {} were detected with different settings ({}); detect both with one plan "
+                  "(motes plan)",
+                  one.file, other.file, lines));
+}
+
+/// A configuration that names its input says how the parts are to be found.
+void require_planned_settings(const Part& part, const Config& plan) {
+  if (plan.input.path.empty()) return;
+  const std::string lines =
+      difference(to_yaml(part.config, {"detection"}), to_yaml(without_policy(plan), {"detection"}));
+  if (lines.empty()) return;
+  throw UsageError(
+      fmt::format("{} was detected with other settings than the plan's ({}); give merge the plan with which "
+                  "it was detected",
+                  part.file, lines));
 }
 
 std::string range_text(std::int32_t first, std::int32_t end) {
@@ -111,6 +133,18 @@ void warn_of_missing_ends(const FrameRange& planned, const FrameRange& parts, Co
   if (planned.end != FrameRange::kOpen && planned.end > parts.end) warn(parts.end, planned.end);
 }
 
+/// Where the series `all` has its last frame, if it has frames from `end` on and can still be read.
+std::int32_t end_after(Config all, std::int32_t end) {
+  if (end == FrameRange::kOpen) return end;
+  all.input.frames = {end, FrameRange::kOpen};
+  try {
+    const OpenedInput input = open_input(all);
+    if (input.source) return frames_to_detect(all, *input.source).back() + 1;
+  } catch (const std::exception&) {  // gone, or without such frames
+  }
+  return FrameRange::kOpen;
+}
+
 PointSeries joined(std::vector<Part> parts) {
   PointSeries series;
   series.length_unit = parts.front().found.points.length_unit;
@@ -133,10 +167,12 @@ void run_merge(Session& session, const MergeArguments& arguments) {
   std::vector<Part> parts;
   for (const std::string& name : arguments.parts) parts.push_back(read_part(name));
   order_parts(parts);
-  const FrameRange planned = config.input.frames;
+  require_planned_settings(parts.front(), config);
+  FrameRange planned = config.input.frames;
   config.input = parts.front().config.input;
   config.detection = parts.front().config.detection;
   config.input.frames = {parts.front().range().first, parts.back().range().end};
+  if (planned.end == FrameRange::kOpen) planned.end = end_after(config, config.input.frames.end);
   warn_of_missing_ends(planned, config.input.frames, session.console);
   if (!arguments.force) refuse_other_run(arguments.dir, config);
 

@@ -130,6 +130,8 @@ TEST_CASE("merge refuses parts that do not fit together, and writes nothing") {
   refuses({one, (dir / "missing.h5").string()}, 3, "missing.h5");
   refuses({one, planned.simulated + "/truth.csv"}, 3, "truth.csv");
   refuses({}, 2, "merge needs");
+  const std::string plan = (dir / "plan.yaml").string();
+  refuses({one, two, "--config", plan, "--set", "detection.max_count=5"}, 2, "max_count: 5");
 }
 
 TEST_CASE("A range of frames keeps a part, and says where it has none") {
@@ -217,6 +219,8 @@ TEST_CASE("merge warns of frames that come before the first part or after the la
   };
   const std::string part = detect_part(dir, "2:4");
   CHECK(merge(part, "all").find("frames 0:2 are in no part") != std::string::npos);
+  CHECK(merge(part, "all").find("frames 4:6 are in no part") != std::string::npos);  // as the input says
+  CHECK(merge(detect_part(dir, "2:6"), "2:").find("in no part") == std::string::npos);
   CHECK(merge(part, "2:6").find("frames 4:6 are in no part") != std::string::npos);
   CHECK(merge(part, "2:4").find("in no part") == std::string::npos);
   CHECK(merge(part, "2:4").find("1 part of ") != std::string::npos);
