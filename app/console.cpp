@@ -15,6 +15,9 @@ namespace motes::app {
 
 namespace {
 
+/// Of an error; more is not read, and names and values come from files.
+constexpr std::size_t kLongestLine = 2000;
+
 /// Bytes of the control character at `i` that a terminal may act on (C0 but the line end and the tab, DEL,
 /// and C1, which UTF-8 writes in two bytes); 0 where there is none.
 std::size_t control_at(std::string_view text, std::size_t i) {
@@ -77,6 +80,16 @@ void Console::warn(const std::string& text) {
 }
 
 void write_one_line(std::ostream& out, std::string_view text) {
+  if (text.size() > kLongestLine) {
+    const auto inside = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80; };
+    std::size_t head = kLongestLine / 2, tail = text.size() - kLongestLine / 2;
+    while (head > 0 && inside(head)) --head;
+    while (tail < text.size() && inside(tail)) ++tail;
+    write_one_line(out, text.substr(0, head));
+    out << " ... ";
+    write_one_line(out, text.substr(tail));
+    return;
+  }
   while (!text.empty() && (text.back() == ' ' || control_at(text, text.size() - 1) > 0 ||
                            text.back() == '\n' || text.back() == '\t'))
     text.remove_suffix(1);

@@ -45,10 +45,11 @@ class Console {
 /// tabs stay.
 std::string printable(std::string_view text);
 
-/// The text on one line, as one_line has it, without taking memory: there may be none.
+/// The text on one line, as one_line has it, without allocating.
 void write_one_line(std::ostream& out, std::string_view text);
 
-/// The text on one line: line ends and other control characters become blanks.
+/// The text on one line: line ends and other control characters become blanks. Of more than 2000 bytes the
+/// middle is left out.
 std::string one_line(std::string_view text);
 
 }  // namespace motes::app

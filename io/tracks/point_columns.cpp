@@ -32,6 +32,9 @@ bool has_thousands(std::string_view text) {
   return text.find(',') != std::string_view::npos && text.find('.') != std::string_view::npos;
 }
 
+/// Writers of VTK files compare every property with all others.
+constexpr std::size_t kMostProperties = 10'000;
+
 /// Squares of differences are then ordinary numbers.
 constexpr double kMostCoordinate = 1e100;
 
@@ -57,6 +60,11 @@ class Parser {
       throw InputError(reader_.where() +
                        ": no track column; name it with --columns particle=NAME (the columns are " +
                        listing(reader_.header()) + ")");
+    }
+    if (roles_.properties.size() > kMostProperties) {
+      throw InputError(reader_.where() + ": the table has " + std::to_string(reader_.header().size()) +
+                       " columns; at most " + std::to_string(kMostProperties) +
+                       " are kept as properties: remove those that you do not need");
     }
     for (const int column : roles_.properties) out_.properties.push_back({header(column), {}});
     if (roles_.time >= 0) out_.time_name = header(roles_.time);

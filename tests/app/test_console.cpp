@@ -67,6 +67,15 @@ TEST_CASE("Durations read as people write them") {
 TEST_CASE("An error is one line whatever its text") {
   CHECK(one_line("a\nb\tc\r\n") == "a b c");
   CHECK(one_line("").empty());
+  const std::string longest(2000, 'a'),
+      beyond = "file.csv:2: " + std::string(999'999, '9') + "\xc3\xa9; do this";
+  CHECK(one_line(longest) == longest);
+  CHECK(one_line(beyond).size() <= 2010);
+  CHECK(one_line(beyond).starts_with("file.csv:2: 99"));
+  CHECK(one_line(beyond).ends_with("99\xc3\xa9; do this"));
+  // Not within a character.
+  CHECK(one_line(std::string(999, 'a') + "\xc3\xa9" + std::string(999, 'b') + "\xc3\xa9" +
+                 std::string(999, 'c')) == std::string(999, 'a') + " ... " + std::string(999, 'c'));
 }
 
 TEST_CASE("A result that cannot be written is a resource error, not a crash") {

@@ -267,6 +267,10 @@ TEST_CASE("bad tables are refused with file and line") {
   CHECK_THAT(refusal("frame,b\n1,2\n"), Contains("no x column"));
   CHECK_THAT(refusal("frame,x\n1,2\n"), Contains("no y column"));
   CHECK_THAT(refusal("frame,x,y\n"), Contains("no rows"));
+  std::string wide = "frame,x,y", row = "1,2,3";
+  for (int i = 0; i < 10'001; ++i) wide += ",p" + std::to_string(i), row += ",4";
+  CHECK_THAT(refusal(wide + "\n" + row + "\n"),
+             Contains("t.csv:1: the table has 10004 columns; at most 10000"));
   CHECK_THAT(refusal("frame,x,x,y\n1,2,3,4\n"), Contains("two columns are named 'x'"));
   CHECK_THAT(refusal("frame,x,y\n1,2,3\n1,2\n"),
              Contains("t.csv:3: this row has 2 fields, the header has 3"));
