@@ -245,7 +245,7 @@ TEST_CASE("unusable voxels are refused by place", "[detect]") {
   CHECK_THROWS_AS(estimate_radius(kTwo, frame, Polarity::bright), motes::InputError);
 }
 
-TEST_CASE("frames whose squares overflow are refused, smaller ones searched", "[detect]") {
+TEST_CASE("frames whose squares overflow or vanish are refused, others searched", "[detect]") {
   VolumeFrame frame;
   frame.shape = {9, 20, 20};
   frame.voxel_um = {1, 1, 1};
@@ -264,6 +264,10 @@ TEST_CASE("frames whose squares overflow are refused, smaller ones searched", "[
   CHECK(times(0x1p53F) == 1);
   CHECK_THROWS_WITH(times(0x1p55F),
                     Catch::Contains("frame 0") && Catch::Contains("divide them by a constant"));
+  CHECK(times(0x1p-65F) == 1);
+  CHECK_THROWS_WITH(times(0x1p-68F),
+                    Catch::Contains("frame 0") && Catch::Contains("multiply them by a constant"));
+  CHECK(times(0) == 0);
 }
 
 TEST_CASE("nonsensical options and frames are refused", "[detect]") {

@@ -10,12 +10,16 @@
 
 namespace motes::tracking::detect {
 
-/// Squares of larger differences overflow in float32.
-inline constexpr float kLargestSpan = 1e18F;
+/// Squares of larger differences overflow in float32, those of smaller ones vanish.
+inline constexpr float kLargestSpan = 1e18F, kSmallestSpan = 1e-18F;
 
-/// Throws InputError, naming the frame, where its voxels differ by more.
+/// Throws InputError, naming the frame, where its voxels differ by more, or differ by less.
 inline void check_span(const VolumeFrame& frame, const ValueRange& range) {
-  if (range.high - range.low > kLargestSpan)
+  const float span = range.high - range.low;
+  if (span > 0 && span < kSmallestSpan)
+    throw InputError("frame " + std::to_string(frame.index) +
+                     ": voxels differ by less than 1e-18; multiply them by a constant");
+  if (span > kLargestSpan)
     throw InputError("frame " + std::to_string(frame.index) +
                      ": voxels differ by more than 1e18; divide them by a constant");
 }

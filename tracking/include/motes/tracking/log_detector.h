@@ -78,12 +78,12 @@ struct DetectionReport {
 /// frame has no spots. Without a threshold, hot voxels are replaced by the median of their neighbours first.
 /// In padding (a constant around the data, as from registration) and at its edge no spots are found.
 /// Identical for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN,
-/// infinite or huge (over 1e32) voxels, or such as differ by more than 1e18, and for sizes that disagree (a
-/// mask's too); UsageError for options out of range. O(voxels * (sigma_x + sigma_y + sigma_z)), memory about
-/// two float volumes besides the input. On a GPU (execution.backend cuda; automatic: large frames, or smaller
-/// ones where execution.workspace keeps memory of that device) the answer is the same bit for bit. A frame
-/// that does not fit into its memory is searched on the CPU, with a warning. Throws ResourceError where a GPU
-/// is asked for and there is none.
+/// infinite or huge (over 1e32) voxels, for such as differ, by more than 1e18 or less than 1e-18, and for
+/// sizes that disagree (a mask's too); UsageError for options out of range. O(voxels * (sigma_x + sigma_y +
+/// sigma_z)), memory about two float volumes besides the input. On a GPU (execution.backend cuda; automatic:
+/// large frames, or smaller ones where execution.workspace keeps memory of that device) the answer is the
+/// same bit for bit. A frame that does not fit into its memory is searched on the CPU, with a warning. Throws
+/// ResourceError where a GPU is asked for and there is none.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
