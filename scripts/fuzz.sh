@@ -6,7 +6,7 @@
 # Each reader gets MINUTES (0.1: six seconds) from seeds that motes writes and the inputs kept in tests/fuzz/corpus/READER, which are run first. New
 # inputs grow build/fuzz/corpus. What is found lies in build/fuzz/found (put its smallest form, `READER=... fuzz_reader -minimize_crash=1 -runs=100000
 # FILE`, into the kept corpus with the fix), and the script ends in 1. Bounds: 10 s and 2 GB an input, 64 kB of input.
-# RUNS: end after so many inputs instead. JOBS: readers at a time (all processors).
+# RUNS: end after so many inputs instead. JOBS: readers at a time (all processors). IN_PROCESS=1: HDF5 without its child process (fuzz_reader.cpp).
 MOTES_PRESET=fuzz
 source "$(dirname "$0")/common.sh"
 packages+=(clang libclang-rt-dev libomp-dev)
