@@ -147,8 +147,18 @@ class VtpCheck {
     for (const pugi::xml_attribute& attribute : element.attributes()) check_count(attribute);
     if (is_array(element)) check_array(element);
     for (const pugi::xml_node& child : element.children()) {
-      if (child.type() == pugi::node_element && !is_array(element)) check_element(child);
+      if (child.type() != pugi::node_element || is_array(element)) continue;
+      // VTK takes whatever stands there for an array.
+      if (holds_arrays(element) && !is_array(child))
+        fail(std::string(element.name()) + " has the unknown element " + child.name());
+      check_element(child);
     }
+  }
+
+  static bool holds_arrays(const pugi::xml_node& element) {
+    constexpr std::array<std::string_view, 8> kGroups{"FieldData", "PointData", "CellData", "Points",
+                                                      "Verts",     "Lines",     "Strips",   "Polys"};
+    return std::find(kGroups.begin(), kGroups.end(), element.name()) != kGroups.end();
   }
 
   static bool is_array(const pugi::xml_node& element) {
