@@ -195,7 +195,7 @@ double RadialDensity::log_density(double u) const {
 }
 
 void RadialDensity::log_densities(std::vector<double>& u) const {
-  if (width_ != 0) {
+  if (table_) {
     for (double& one : u) one = log_density(one);
     return;
   }
