@@ -1,4 +1,4 @@
-// Spots over the tail of noise that was smoothed and then clipped, as in deconvolved stacks.
+// Spots over the tail of noise that was smoothed: skewed, or then clipped, as in deconvolved stacks.
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
+#include "tracking/detect/maxima_law.h"
 #include "tracking/detect/tail_law.h"
 
 namespace {
@@ -24,15 +25,32 @@ using motes::testing::Spot;
 using motes::tracking::detect_spots;
 using motes::tracking::DetectionOptions;
 using motes::tracking::detect::level_over_tail;
+namespace detect = motes::tracking::detect;
 
-struct Clipped {
+struct Picture {
   std::vector<Spot> truth;
   VolumeFrame frame;
 };
 
-/// White noise smoothed by `blur` voxels, with spots of sigma 1.4 that are `peak` times as high as its
-/// deviation; then all that lies below the noise's quantile `share` is set to 0.
-Clipped clipped(const Shape3& shape, int spots, double peak, double blur, double share, std::uint64_t seed) {
+enum class Law { normal, exponential, lognormal, photons };
+
+double drawn(Law law, Random& random) {
+  switch (law) {
+    case Law::normal:
+      return random.normal();
+    case Law::exponential:
+      return -std::log(1 - random.uniform());
+    case Law::lognormal:
+      return std::exp(0.6 * random.normal());
+    default:
+      return random.poisson(1);
+  }
+}
+
+/// Noise smoothed by `blur` voxels, with spots of sigma 1.4 that are `peak` times as high as its deviation;
+/// then all that lies below the noise's quantile `share` is set to 0.
+Picture picture_of(Law law, const Shape3& shape, int spots, double peak, double blur, double share,
+                   std::uint64_t seed) {
   Random random(seed);
   testing::Scene scene;
   scene.shape = shape;
@@ -42,11 +60,15 @@ Clipped clipped(const Shape3& shape, int spots, double peak, double blur, double
   scene.light.assign(static_cast<std::size_t>(shape.voxels()), 0);
   testing::draw_spots(scene);
   Field noise(scene.light.size());
-  for (double& v : noise) v = random.normal();
+  for (double& v : noise) v = drawn(law, random);
   if (blur > 0) noise = testing::smoothed(noise, shape, {blur, blur, shape.nz > 1 ? blur : 0});
-  double square = 0;
-  for (const double v : noise) square += v * v;
-  const double deviation = std::sqrt(square / static_cast<double>(noise.size()));
+  double sum = 0, square = 0;
+  for (const double v : noise) {
+    sum += v;
+    square += v * v;
+  }
+  const auto voxels = static_cast<double>(noise.size());
+  const double deviation = std::sqrt(square / voxels - sum / voxels * sum / voxels);
   Field sorted = noise;
   const double lowest = quantile(sorted, share);
   for (std::size_t i = 0; i < noise.size(); ++i)
@@ -54,14 +76,18 @@ Clipped clipped(const Shape3& shape, int spots, double peak, double blur, double
   return {scene.spots, testing::float_frame(shape, noise)};
 }
 
-Detections found_in(const Clipped& picture) {
+Picture clipped(const Shape3& shape, int spots, double peak, double blur, double share, std::uint64_t seed) {
+  return picture_of(Law::normal, shape, spots, peak, blur, share, seed);
+}
+
+Detections found_in(const Picture& picture) {
   DetectionOptions options;
   const double radius = std::sqrt(picture.frame.shape.nz > 1 ? 3.0 : 2.0) * 1.4;
   options.radius_um = {radius, radius, radius};
   return detect_spots(Execution{2}, picture.frame, options);
 }
 
-double f1(const Clipped& picture) {
+double f1(const Picture& picture) {
   const Detections found = found_in(picture);
   return testing::f1_of(testing::score_spots(picture.truth, found, {1, 1, 1}, 3), picture.truth.size(),
                         found.size());
@@ -102,4 +128,34 @@ TEST_CASE("crowds in noise of which little is left are found", "[detect]") {
   const double share = GENERATE(.8, .9, .98);
   CAPTURE(share);
   CHECK(f1(clipped(kStack, 300, 8, 0, share, 3)) >= .95);
+}
+
+TEST_CASE("how far maxima of skewed noise reach is told from those below", "[detect]") {
+  const int dimensions = GENERATE(2, 3);
+  const detect::GaussianMaxima gaussian(dimensions);
+  for (const double skew : {0.0, 0.15, 0.3}) {
+    const double middle = gaussian.quantile_below(0.5, 100);
+    const double scale = skew > 0 ? middle * skew / std::expm1(skew * middle) : 1;
+    const auto height = [&](double u) { return scale * (skew > 0 ? std::expm1(skew * u) / skew : u); };
+    std::vector<double> heights;
+    for (int i = 0; i < 1000; ++i) heights.push_back(height(gaussian.quantile_below((i + .5) / 1000, 100)));
+    const detect::SkewedMaxima law(gaussian, heights, 100);
+    CAPTURE(dimensions, skew);
+    for (const double u : {3.0, 4.5}) {
+      CHECK(law.beyond(height(u)) > .5 * gaussian.beyond(u));
+      CHECK(law.beyond(height(u)) < (u < 4 ? 1.5 : 12) * gaussian.beyond(u));
+    }
+  }
+}
+
+TEST_CASE("skewed noise that was smoothed holds no spots, and spots in it are found", "[detect]") {
+  const Law law = GENERATE(Law::exponential, Law::lognormal, Law::photons);
+  const Shape3 shape = GENERATE(kPlane, kStack);
+  for (const double blur : {.7, 1.0})
+    for (const std::uint64_t seed : {1U, 2U}) {
+      CAPTURE(static_cast<int>(law), shape.nz, blur, seed);
+      CHECK(found_in(picture_of(law, shape, 0, 0, blur, 0, seed)).size() == 0);
+      CHECK(f1(picture_of(law, shape, 10, 16, blur, 0, seed)) >= .9);
+      if (law == Law::photons) CHECK(f1(picture_of(law, shape, 4, 10, blur, 0, seed)) >= .75);
+    }
 }

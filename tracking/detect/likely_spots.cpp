@@ -23,10 +23,9 @@ constexpr double kSmoothExcess = 4;     // or of how many times the finest detai
 constexpr double kBlocks = 3;           // sigma, voxels: wider filters score blocks of voxels
 constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
 constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd
-constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
-constexpr double kAgree = 1.5;           // times as many spots by score
-constexpr double kFalseShare = 0.05;     // of what is told by response
-constexpr double kUnroundOver = 1.5;     // of the level: pairs that touch, not edges of specks
+constexpr double kAgree = 1.5;          // times as many spots by score
+constexpr double kFalseShare = 0.05;    // of what is told by response
+constexpr double kUnroundOver = 1.5;    // of the level: pairs that touch, not edges of specks
 
 }  // namespace
 
@@ -97,8 +96,7 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
     if (one.taken) ++before;
     if (one.taken || told->is_spot[i] != 0) ++after;
   }
-  const bool more = static_cast<double>(after) >= enough * static_cast<double>(before) &&
-                    after >= (levels.blends ? kBeyondBlend : 1);
+  const bool more = after > 0 && static_cast<double>(after) >= enough * static_cast<double>(before);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (more && told->is_spot[i] != 0) all[i].taken = true;
   if (more) levels.blends = false;

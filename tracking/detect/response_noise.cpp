@@ -1,11 +1,8 @@
 /// (1) The median response of all maxima is a first guess of the noise, too large where spots are many; what
 /// stands out from that is taken for spots. (2) Maxima further than kApart from those are noise: their median
-/// is its scale, and the median of each group of about kGroup neighbours its scale there. (3) Responses in
-/// these units are judged by false-discovery rate, and the level is raised to the first valley.
-///
-/// Law. Shares of maxima of a white field seen through the LoG that exceed 0, .5, 1 ... 4 deviations, in one,
-/// two and three dimensions, measured on 10^5 maxima; fields smoothed by up to two voxels differ by less than
-/// a fifth at 4. Beyond, the tail is that of the expected Euler characteristic (threshold.cpp).
+/// is its scale, and the median of each group of about kGroup neighbours its scale there. (3) These
+/// maxima tell its skew (maxima_law.h), too. (4) Responses in these units are judged by false-discovery rate,
+/// and the level is raised to the first valley.
 
 #include "tracking/detect/response_noise.h"
 
@@ -19,6 +16,7 @@
 
 #include <motes/base/quantile.h>
 
+#include "tracking/detect/maxima_law.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/spots_nearby.h"
 
@@ -30,59 +28,14 @@ constexpr double kFalseShare = 0.05;  // of what is found
 constexpr double kOnlyOne = 0.2;      // of a spot: what a single one counts as
 constexpr double kApart = 3.5;        // sigma from a spot: noise
 constexpr std::size_t kGroup = 60;    // maxima of noise that tell its scale at a place
-constexpr double kMargin = 1.15;      // noise between spots lies in their shadow
 constexpr std::array kUneven{0.75, 0.9, 0.97};
 constexpr double kMostUneven = 1.09;  // these quantiles of noise over those of its law
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-constexpr double kStep = 0.5;  // deviations between the entries of the law
-constexpr std::array<std::array<double, 9>, 3> kExceed{{{1, .82, .545, .283, .114, .035, .0085, .0015, .0002},
-                                                        {1, .95, .795, .53, .27, .104, .029, .0064, .0011},
-                                                        {1, .985, .92, .75, .474, .222, .077, .019, .003}}};
-
-class Law {
- public:
-  explicit Law(int dimensions)
-      : dimensions_(std::clamp(dimensions, 1, 3)),
-        exceed_(kExceed[static_cast<std::size_t>(dimensions_ - 1)]) {}
-
-  /// Share of the maxima of noise that exceed u deviations.
-  double beyond(double u) const {
-    const double last = kStep * static_cast<double>(exceed_.size() - 1);
-    if (u >= last)
-      return exceed_.back() * std::pow(u / last, dimensions_ - 1) * std::exp(-(u * u - last * last) / 2);
-    const double at = std::max(0.0, u) / kStep;
-    const auto i = static_cast<std::size_t>(at);
-    const double part = at - static_cast<double>(i);
-    return std::exp((1 - part) * std::log(exceed_[i]) + part * std::log(exceed_[i + 1]));
-  }
-
-  /// The deviations below which lies a share of those maxima that lie below `cut`.
-  double quantile_below(double share, double cut) const {
-    constexpr double kFar = 10;  // more than any maximum of noise
-    double low = 0, high = std::min(cut, kFar);
-    const double wanted = 1 - share * (1 - beyond(high));
-    for (int i = 0; i < 40; ++i) {
-      const double middle = 0.5 * (low + high);
-      (beyond(middle) > wanted ? low : high) = middle;
-    }
-    return high;
-  }
-
-  /// Deviation of noise whose maxima below `cut` (in responses) have this median.
-  double deviation(double median, double cut) const {
-    double deviation = median / quantile_below(0.5, kNone);
-    for (int i = 0; i < 8; ++i) deviation = median / quantile_below(0.5, cut / deviation);
-    return deviation;
-  }
-
- private:
-  int dimensions_;
-  const std::array<double, 9>& exceed_;
-};
 
 /// The least of `heights` (deviations, over 0) from which on at most kFalseShare are noise, of which there
 /// are `noise` maxima; infinite where not even the highest is clear.
+template <class Law>
 double false_discovery(std::vector<double> heights, const Law& law, double noise) {
   std::sort(heights.begin(), heights.end(), std::greater<>());
   for (std::size_t n = heights.size(); n > 0; --n) {
@@ -98,7 +51,7 @@ using Indices = std::vector<std::size_t>;
 /// boxes, halved along their longest side at the median of their noise.
 class LocalNoise {
  public:
-  LocalNoise(const Filter& filter, std::span<const LikelySpot> maxima, const Law& law)
+  LocalNoise(const Filter& filter, std::span<const LikelySpot> maxima, const GaussianMaxima& law)
       : filter_(filter), maxima_(maxima), law_(law), deviation_(maxima.size()) {}
 
   std::vector<double> told_from(Indices noise, double cut) {
@@ -153,7 +106,7 @@ class LocalNoise {
 
   const Filter& filter_;
   std::span<const LikelySpot> maxima_;
-  const Law& law_;
+  const GaussianMaxima& law_;
   std::vector<double> deviation_;
   double cut_ = 0;
 };
@@ -173,7 +126,7 @@ Indices between(const Filter& filter, std::span<const LikelySpot> maxima,
 }
 
 /// Whether these heights of noise, all below `cut`, have the law's upper quantiles, but for their scale.
-bool has_law(const Law& law, const Indices& noise, const std::vector<double>& height, double cut) {
+bool has_law(const SkewedMaxima& law, const Indices& noise, const std::vector<double>& height, double cut) {
   std::vector<double> heights;
   for (const std::size_t i : noise) heights.push_back(height[i]);
   return std::all_of(kUneven.begin(), kUneven.end(), [&](double share) {
@@ -186,7 +139,7 @@ bool has_law(const Law& law, const Indices& noise, const std::vector<double>& he
 std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<const LikelySpot> maxima,
                                                double least_score) {
   if (maxima.size() < kFewest) return std::nullopt;
-  const Law law(filter.dimensions);
+  const GaussianMaxima law(filter.dimensions);
   std::vector<double> responses;
   for (const LikelySpot& m : maxima) responses.push_back(m.response);
   const auto n = static_cast<double>(maxima.size());
@@ -202,15 +155,21 @@ std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<c
   const std::vector<double> deviation = LocalNoise(filter, maxima, law).told_from(noise, cut);
   std::vector<double> likely;
   for (std::size_t i = 0; i < maxima.size(); ++i) {
-    height[i] = maxima[i].response / (kMargin * deviation[i]);
+    height[i] = maxima[i].response / deviation[i];
     if (maxima[i].is_round && maxima[i].spot.score > least_score) likely.push_back(height[i]);
   }
   const auto spots = static_cast<double>(std::count(is_spot.begin(), is_spot.end(), 1));
-  double least = false_discovery(likely, law, n - spots);
+  std::vector<double> below, deviations;
+  for (const std::size_t i : noise) {
+    below.push_back(height[i]);
+    deviations.push_back(deviation[i]);
+  }
+  const SkewedMaxima skewed(law, std::move(below), cut / quantile(deviations, 0.5));
+  double least = false_discovery(likely, skewed, n - spots);
   for (std::size_t i = 0; i < maxima.size(); ++i)
     is_spot[i] = height[i] >= least && maxima[i].spot.score > least_score ? 1 : 0;
   noise = between(filter, maxima, is_spot);
-  if (noise.size() < kFewest || !has_law(law, noise, height, least)) return std::nullopt;
+  if (noise.size() < kFewest || !has_law(skewed, noise, height, least)) return std::nullopt;
   least = first_valley(likely, least);
   ResponseSpots found;
   for (std::size_t i = 0; i < maxima.size(); ++i) {
@@ -220,7 +179,7 @@ std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<c
     found.spots += found.is_spot.back();
   }
   found.noise = noise.size();
-  std::vector<double> deviations;
+  deviations.clear();
   for (const std::size_t i : noise) deviations.push_back(deviation[i]);
   found.deviation = quantile(deviations, 0.5);
   return found;

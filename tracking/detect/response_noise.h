@@ -25,7 +25,8 @@ struct ResponseSpots {
 ///
 /// Scores tell shape from noise that changes from voxel to voxel. Noise that was smoothed has shape of its
 /// own, and a score says little there, but responses of noise follow one law whatever its colour: that of
-/// the maxima of a Gaussian random field. Its scale is told from the maxima between spots, place by place.
+/// the maxima of a Gaussian random field, or of a skewed one (maxima_law.h). Its scale is told from the
+/// maxima between spots, place by place, and its skew from all of these.
 std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<const LikelySpot> maxima,
                                                double least_score);
 
