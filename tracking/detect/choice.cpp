@@ -182,15 +182,18 @@ std::vector<double> without(std::vector<double> scores, const std::vector<Chosen
 
 /// Levels of a stated number of false spots: of all maxima together, from their own tail, in which the spots
 /// that are found without a rate have no part. Where others are so many that they make the tail, the minima's
-/// tail and the law of noise bound it. Frames of few maxima do not tell their own tail.
+/// tail (`skew()` times as long) and the law of noise bound it. Frames of few maxima do not tell their own
+/// tail.
+template <class Skew>
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
-                      const std::vector<ChosenSpot>& spots, double false_spots) {
+                      const std::vector<ChosenSpot>& spots, double false_spots, const Skew& skew) {
   const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots);
   std::vector<double> down = joined(minima.round, minima.unround);
   std::sort(down.begin(), down.end());
   if (const std::optional<double> own = continued_level(up, false_spots)) {
     const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
-    double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
+    double level = *own;
+    if (bound && level > kMostLopsided * *bound) level = std::min(level, kMostLopsided * skew() * *bound);
     const double of_noise = false_alarm_level(round_noise, false_spots);
     if (static_cast<double>(count_over(maxima.scores(true), of_noise)) > kCrowdedTail * (false_spots + 1))
       level = std::min(level, of_noise);
@@ -340,11 +343,11 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
               : std::vector<ChosenSpot>{};
   // Minima of noise whose skew raises the maxima are shallow; in crowds they are not.
-  const double skew = by_rate || maxima.mostly_lowest() || noise.stretch > kShallow
-                          ? 1
-                          : skew_of_noise(execution, frame, filter, options.polarity);
-  noise.stretch = std::max(noise.stretch, skew);
-  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots)
+  const auto skew = [&, skewed = !maxima.mostly_lowest() && noise.stretch <= kShallow] {
+    return skewed ? skew_of_noise(execution, frame, filter, options.polarity) : 1;
+  };
+  if (!by_rate) noise.stretch = std::max(noise.stretch, skew());
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots, skew)
                           : levels_without_rate(maxima, minima, noise, options);
   const double unmistakable =
       by_rate ? std::numeric_limits<double>::infinity() : lower_to_clear_spots(filter, shape, maxima, levels);
