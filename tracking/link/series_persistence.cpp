@@ -35,9 +35,10 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   out.evidence.beta = persistent.velocity_.beta();
   const double gain = before - *out.evidence.velocity;
   // Around a motion of all it must not outweigh other explanations: half of the particles may not share it.
-  const bool returning =
-      !out.drift && !out.rotation && gain > kReturningGain && returns(persistent.velocity_);
-  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= persistent.least_beta());
+  const double least = persistent.least_beta();
+  const bool returning = !out.drift && !out.rotation && gain > kReturningGain &&
+                         returns(persistent.velocity_) && -*out.evidence.beta >= least;
+  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= least);
   if (!out.persistent) return best;
   if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
   return persistent;

@@ -24,8 +24,9 @@ inline constexpr double kRoundsSettled = 1e-3;
 /// Displacements go on where their regression on those before them is at least this, not only where links can
 /// be chosen to look so.
 inline constexpr double kLeastBeta = 0.05;
-/// Nor only by chance, where few links tell it: standard errors of that regression if steps are unrelated.
-inline constexpr double kSureBeta = 1.645;
+/// Nor only by chance (in one of a hundred), where few links tell it: standard errors of that regression if
+/// steps are unrelated. The same where particles return.
+inline constexpr double kSureBeta = 2.33;
 /// Particles return to where they were, as around rest positions or where positions are less sure than
 /// motion is slow: displacements are against those before them by at least this, and that makes links
 /// likelier by so many nats each. Links that are wrong by chance look so too, but less.
