@@ -320,14 +320,12 @@ std::int64_t rows_per_minima_sample(std::size_t maxima) {
   return static_cast<std::int64_t>(maxima) / kMinima;
 }
 
-ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample) {
+ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, std::span<const float> responses,
+                              double per_sample) {
   ScoredMinima scored;
   scored.per_sample = per_sample;
-  scored.amplitudes.reserve(minima.size());
-  for (const Evidence& e : minima) {
-    (e.is_round() ? scored.round : scored.unround).push_back(e.score);
-    scored.amplitudes.push_back(e.amplitude);
-  }
+  for (const Evidence& e : minima) (e.is_round() ? scored.round : scored.unround).push_back(e.score);
+  for (const float response : responses) scored.depths.push_back(-static_cast<double>(response));
   return scored;
 }
 
@@ -367,8 +365,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
-  const bool resolved =
-      touching && !clipped && take_resolved(filter, shape, maxima, minima.amplitudes, likely);
+  const bool resolved = touching && !clipped && take_resolved(filter, shape, maxima, minima.depths, likely);
   if (resolved) levels.blends = false;
   choice.blends = levels.blends;
   const std::size_t taken = count_taken(likely);
@@ -414,8 +411,12 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
   erase_outside(options.mask, frame.shape, sample.voxels);
   const HostExtrema scored_minima{sample.voxels, scoring.evidence(sample.voxels, Side::minima)};
   const HostMaxima scored(scoring, scored_maxima, scored_minima);
-  return choose_spots(execution, scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample),
-                      filter, frame, floor, options);
+  std::vector<float> depths;
+  depths.reserve(sample.voxels.size());
+  for (const Voxel& v : sample.voxels) depths.push_back(response.at(v.z, v.y, v.x));
+  return choose_spots(execution, scored,
+                      scores_of_minima(scored_minima.evidence, depths, sample.rows_per_sample), filter, frame,
+                      floor, options);
 }
 
 }  // namespace motes::tracking::detect

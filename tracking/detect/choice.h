@@ -114,7 +114,7 @@ class ScoredMaxima {
 /// Scores of a sample of minima, each of which stands for `per_sample` of them.
 struct ScoredMinima {
   std::vector<double> round, unround;
-  std::vector<double> amplitudes;  ///< of all, in no order
+  std::vector<double> depths;  ///< responses of all, positive, in no order
   double per_sample = 1;
   std::size_t size() const { return round.size() + unround.size(); }
 };
@@ -122,7 +122,9 @@ struct ScoredMinima {
 /// Rows of a frame for each that is searched for minima.
 std::int64_t rows_per_minima_sample(std::size_t maxima);
 
-ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample);
+/// `responses`: of each of the minima, negative.
+ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, std::span<const float> responses,
+                              double per_sample);
 
 /// As below, of maxima and minima that have been scored.
 Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,

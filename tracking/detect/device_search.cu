@@ -132,6 +132,7 @@ class DeviceSearch final : public SpotSearch {
         device::find_minima(arena_, response_, floor_, rows_per_minima_sample(maxima_.count), mask_, rows);
     const EvidenceList minima_scores = score_at(sampled, Side::minima, kEvidenceReach);
     const std::vector<Evidence> minima = scores_to_host(minima_scores);
+    const std::vector<float> depths = arena_.download(minima_scores.response, minima_scores.count);
     const double per_sample =
         rows > 0 ? static_cast<double>(frame_.shape.nz * frame_.shape.ny) / static_cast<double>(rows) : 1;
     stages_.begin(arena_, "sorting");
@@ -139,8 +140,8 @@ class DeviceSearch final : public SpotSearch {
         device::scored_maxima(arena_, {frame_, filter_, response_, voxels_, counting_.unit > 0, maxima_,
                                        sampled, scores, minima_scores, score_at});
     stages_.end();
-    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_, floor_,
-                        choice_options(options_));
+    return choose_spots(execution_, *maxima, scores_of_minima(minima, depths, per_sample), filter_, frame_,
+                        floor_, choice_options(options_));
   }
   std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) override {
     if (spots.empty()) return {};

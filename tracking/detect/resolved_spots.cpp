@@ -1,4 +1,4 @@
-/// Asymmetry. The rank-sum test of Mann and Whitney (1947) compares the amplitudes of maxima and of minima,
+/// Asymmetry. The rank-sum test of Mann and Whitney (1947) compares the responses of maxima and of minima,
 /// both beyond white noise. Noise and Gaussian textures have both alike, whatever their colour.
 ///
 /// Level. From the highest response down, the widest gap is taken below which lies what could be noise: the
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -27,11 +28,11 @@ constexpr std::size_t kFewest = 8;     // objects, and minima
 constexpr double kWideGap = 1.5;       // ratio of the responses above and below
 constexpr double kTailShare = 0.01;    // of the objects: those that noise may reach
 constexpr double kNoiseInFrame = 0.1;  // maxima of white noise
-constexpr double kHigher = 1.4;        // median amplitude of maxima over that of minima,
-constexpr double kDeviations = 4;      // and of the rank sum from chance
+constexpr double kHigher = 1.4;        // median response of maxima over that of minima,
+constexpr double kDeviations = 3.5;    // and of the rank sum from chance
 constexpr double kLeastRound = 0.25;   // of the objects: filaments have fewer
 constexpr double kLeastScore = 0.3;    // of the objects' median
-constexpr double kHalfAsManyAgain = 1.5;
+constexpr double kMore = 1.2;          // times as many as without
 
 /// Whether noise with the values below `above` in `falling` does not reach those above.
 bool beyond_noise(const std::vector<double>& falling, std::size_t above) {
@@ -70,32 +71,22 @@ bool are_higher(std::vector<double> a, std::vector<double> b) {
   return wins - n * m / 2 > kDeviations * std::sqrt(n * m * (n + m + 1) / 12);
 }
 
-/// Whether the maxima whose responses are beyond `noise` are clearly higher than such minima are deep.
-bool higher_than_minima(const std::vector<LikelySpot>& maxima, std::span<const double> minima, double noise) {
-  std::vector<double> ratios, high, low;
-  for (const LikelySpot& one : maxima)
-    if (one.response >= noise && one.spot.amplitude > 0) ratios.push_back(one.spot.amplitude / one.response);
-  if (ratios.size() < kFewest) return false;
-  const double least = noise * quantile(ratios, 0.5);  // amplitude
-  for (const LikelySpot& one : maxima)
-    if (one.spot.amplitude >= least) high.push_back(one.spot.amplitude);
-  std::copy_if(minima.begin(), minima.end(), std::back_inserter(low), [&](double a) { return a >= least; });
-  return are_higher(std::move(high), std::move(low));
-}
-
 }  // namespace
 
 bool take_resolved(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
-                   std::span<const double> amplitudes, std::vector<LikelySpot>& likely) {
+                   std::span<const double> depths, std::vector<LikelySpot>& likely) {
   constexpr double kAll = -std::numeric_limits<double>::infinity();
   if (std::min(filter.sigma[0], filter.sigma[1]) < kResolved || maxima.mostly_lowest()) return false;
   std::vector<LikelySpot> all = maxima.take({{kAll, kAll}});
   const double white = noise_level(filter, shape, kNoiseInFrame) * maxima.noise_deviation(1);
-  if (!higher_than_minima(all, amplitudes, white)) return false;
-  std::vector<double> responses;
+  std::vector<double> responses, low;
   responses.reserve(all.size());
   for (const LikelySpot& one : all) responses.push_back(one.response);
   std::sort(responses.begin(), responses.end(), std::greater<>());
+  const auto noise =
+      std::partition_point(responses.begin(), responses.end(), [&](double r) { return r >= white; });
+  std::copy_if(depths.begin(), depths.end(), std::back_inserter(low), [&](double d) { return d >= white; });
+  if (!are_higher({responses.begin(), noise}, std::move(low))) return false;
   const std::optional<double> gap = above_gap(responses, white);
   const double least = gap ? *gap : first_valley(responses, white);
   std::vector<double> scores;
@@ -113,7 +104,7 @@ bool take_resolved(const Filter& filter, const Shape3& shape, const ScoredMaxima
     one.spot.over = one.response / least;
   }
   const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
-  if (after < kHalfAsManyAgain * before) return false;
+  if (after < kMore * before) return false;
   likely = std::move(all);
   return true;
 }
