@@ -20,6 +20,8 @@ namespace {
 
 /// Up to so many entries solve_small is faster than what large problems take.
 constexpr std::size_t kSmallEntries = 512 * 512;
+/// The same where one side has 1.05 to 4 times as many as the other.
+constexpr std::size_t kSmallWideEntries = 1 << 19;
 /// From so many entries on Python's lock is released.
 constexpr std::size_t kUnlockedEntries = 64 * 64;
 /// From so many entries on more than one thread pays.
@@ -88,6 +90,14 @@ void require_valid(const Survey& found) {
 /// What can be read where it lies: row after row, not to be turned around.
 bool lies_ready(const StridedMatrix& m, double sign) {
   return sign > 0 && m.col_step == 1 && m.row_step == m.cols;
+}
+
+/// Whether assign_small is the faster one.
+bool is_small(const StridedMatrix& m) {
+  const auto few = static_cast<std::size_t>(std::min(m.rows, m.cols)),
+             many = static_cast<std::size_t>(std::max(m.rows, m.cols));
+  const bool wide = 20 * many >= 21 * few && many <= 4 * few;
+  return few * many <= (wide ? kSmallWideEntries : kSmallEntries);
 }
 
 nb::object assign_small(const StridedMatrix& m, double sign) {
@@ -166,7 +176,7 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   }
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });
   const double sign = maximize ? -1 : 1;
-  return at(m.rows) * at(m.cols) <= kSmallEntries ? assign_small(m, sign) : assign_large(m, sign);
+  return is_small(m) ? assign_small(m, sign) : assign_large(m, sign);
 }
 
 /// Its call by Python's own protocol: nanobind's functions have no signature for `inspect`, cannot be

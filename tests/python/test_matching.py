@@ -81,6 +81,16 @@ def test_near_ties_beyond_the_solvers_grid(rng, shape):
     assert int(scaled[i, j].sum()) == int(scaled[k, m].sum())
 
 
+@pytest.mark.parametrize("shape", [(500, 530), (530, 500), (480, 1000), (700, 740), (720, 736)])
+def test_sizes_around_the_small_solvers_limit_agree_with_scipy(rng, shape):
+    sums = rng.random((shape[0], 1)) + rng.random((1, shape[1]))
+    for costs in (rng.random(shape), rng.integers(0, 99, shape), sums + 1e-3 * rng.random(shape)):
+        i, j = matching.linear_sum_assignment(costs)
+        a, b = scipy_optimize.linear_sum_assignment(costs)
+        assert len(set(i)) == len(set(j)) == min(shape)
+        assert costs[i, j].sum() == pytest.approx(costs[a, b].sum(), rel=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64, np.float32, np.float64])
 def test_dtypes_and_layouts(rng, dtype):
     costs = rng.integers(0, 2 if dtype == bool else 100, (12, 15)).astype(dtype)
