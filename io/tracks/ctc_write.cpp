@@ -179,7 +179,9 @@ class MaskWriter {
       throw UsageError(fmt::format("the labels have {} frames, but there are tracks in frame {}; give all",
                                    options_.frames, t));
     const VolumeFrame frame = options_.labels(t);
-    if (frame.shape != shape_) throw InputError(fmt::format("labels, frame {}: another shape", t));
+    if (frame.shape != shape_)
+      throw InputError(
+          fmt::format("labels, frame {}: another shape than the first frame; give one shape", t));
     visit_voxels(frame.voxels, [&](auto voxels) {
       std::unordered_map<std::int64_t, std::uint16_t> number;
       for (const std::size_t i : points) {
