@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -26,7 +25,6 @@ namespace {
 constexpr double kResolved = 3;        // voxels: least sigma across
 constexpr std::size_t kFewest = 8;     // objects, and minima
 constexpr double kWideGap = 1.5;       // ratio of the responses above and below
-constexpr double kTailShare = 0.01;    // of the objects: those that noise may reach
 constexpr double kNoiseInFrame = 0.1;  // maxima of white noise
 constexpr double kHigher = 1.4;        // median response of maxima over that of minima,
 constexpr double kDeviations = 3.5;    // and of the rank sum from chance
@@ -34,25 +32,16 @@ constexpr double kLeastRound = 0.25;   // of the objects: filaments have fewer
 constexpr double kLeastScore = 0.3;    // of the objects' median
 constexpr double kMore = 1.2;          // times as many as without
 
-/// Whether noise with the values below `above` in `falling` does not reach those above.
-bool beyond_noise(const std::vector<double>& falling, std::size_t above) {
-  const auto below = static_cast<double>(falling.size() - above);
-  const auto scale = [&](double share) {  // of a Rayleigh distribution, by the value that `share` exceed
-    return falling[above + static_cast<std::size_t>(share * below)] / std::sqrt(-2 * std::log(share));
-  };
-  const double reach = falling[above - 1] / std::max(scale(0.5), scale(0.1));
-  return below * std::exp(-reach * reach / 2) <= kTailShare * static_cast<double>(above);
-}
-
-/// The least of the responses (falling) above the widest gap that lies beyond `noise`.
-std::optional<double> above_gap(const std::vector<double>& falling, double noise) {
+/// The least of the responses (ascending) above the widest gap that lies beyond `noise`.
+std::optional<double> above_gap(std::span<const double> responses, double noise) {
   std::optional<double> least;
   double widest = kWideGap;
-  for (std::size_t above = kFewest; above < falling.size() && falling[above - 1] >= noise; ++above) {
-    const double ratio = falling[above - 1] / falling[above];
-    if (ratio < widest || !beyond_noise(falling, above)) continue;
-    widest = ratio;
-    least = falling[above - 1];
+  for (std::size_t above = kFewest; above < responses.size(); ++above) {
+    const double high = responses[responses.size() - above], low = responses[responses.size() - above - 1];
+    if (high < noise) break;
+    if (high / low < widest || !beyond_tail(responses, above)) continue;
+    widest = high / low;
+    least = high;
   }
   return least;
 }
@@ -82,11 +71,10 @@ bool take_resolved(const Filter& filter, const Shape3& shape, const ScoredMaxima
   std::vector<double> responses, low;
   responses.reserve(all.size());
   for (const LikelySpot& one : all) responses.push_back(one.response);
-  std::sort(responses.begin(), responses.end(), std::greater<>());
-  const auto noise =
-      std::partition_point(responses.begin(), responses.end(), [&](double r) { return r >= white; });
+  std::sort(responses.begin(), responses.end());
+  const auto noise = std::lower_bound(responses.begin(), responses.end(), white);
   std::copy_if(depths.begin(), depths.end(), std::back_inserter(low), [&](double d) { return d >= white; });
-  if (!are_higher({responses.begin(), noise}, std::move(low))) return false;
+  if (!are_higher({noise, responses.end()}, std::move(low))) return false;
   const std::optional<double> gap = above_gap(responses, white);
   const double least = gap ? *gap : first_valley(responses, white);
   std::vector<double> scores;

@@ -204,20 +204,16 @@ double first_valley(std::span<const double> scores, double level) {
   return level;
 }
 
-namespace {
-
-/// Whether the `above` first of `sorted` (falling) are too high for the tail of those below.
-bool beyond_tail(const Falling& sorted, std::size_t above) {
+bool beyond_tail(std::span<const double> ascending, std::size_t above) {
   constexpr double kFalseShare = 0.01;
-  const auto below = static_cast<double>(sorted.size() - above);
+  const auto falling = [&](std::size_t k) { return ascending[ascending.size() - 1 - k]; };
+  const auto below = static_cast<double>(ascending.size() - above);
   const auto scale = [&](double share) {  // of a Rayleigh distribution, by the value that `share` exceed
-    return sorted[above + static_cast<std::size_t>(share * below)] / std::sqrt(-2 * std::log(share));
+    return falling(above + static_cast<std::size_t>(share * below)) / std::sqrt(-2 * std::log(share));
   };
-  const double reach = sorted[above - 1] / std::max(scale(0.5), scale(0.1));
+  const double reach = falling(above - 1) / std::max(scale(0.5), scale(0.1));
   return below * std::exp(-reach * reach / 2) <= kFalseShare * static_cast<double>(above);
 }
-
-}  // namespace
 
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most) {
   constexpr std::size_t kLeast = 8, kLeastBelow = 15;  // values above and below a gap
@@ -229,7 +225,8 @@ std::optional<double> clear_of_the_rest(std::span<const double> values, bool may
   for (std::size_t above = kLeast; above + kLeastBelow <= n; ++above) {
     if (2 * above > n && !may_be_most) break;
     const double ratio = sorted[above - 1] / sorted[above];
-    if (ratio < (2 * above > n ? std::max(widest, kGapBelowMost) : widest) || !beyond_tail(sorted, above))
+    if (ratio < (2 * above > n ? std::max(widest, kGapBelowMost) : widest) ||
+        !beyond_tail(sorted.ascending(), above))
       continue;
     least = sorted[above - 1];
     widest = ratio;

@@ -45,6 +45,10 @@ constexpr double kBlendsBelow = 0.8;  ///< of a level: lower scores do not matte
 /// of something that is neither noise nor spots, such as texture. O(n log n).
 bool blends_into_noise(std::span<const double> scores, double level);
 
+/// Whether the `above` highest of the values (ascending) are too high for the tail of those below, Rayleigh's
+/// by their median and by their upper tenth. O(1).
+bool beyond_tail(std::span<const double> ascending, std::size_t above);
+
 /// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter
 /// or more, and too high for the tail of those below (Rayleigh's, by their median and by their upper tenth).
 /// With `may_be_most` they may be more than lie below if the gap is twofold, as where objects fill the frame.
