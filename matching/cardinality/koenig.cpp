@@ -163,9 +163,10 @@ CardinalityCertificate verify(const CardinalityProblem& problem, const Matching&
     std::vector<char> row_in, col_in;
     if (const auto fault = mark(cover.rows, graph.rows, "row", row_in); !fault.empty()) return fail(fault);
     if (const auto fault = mark(cover.cols, graph.cols, "column", col_in); !fault.empty()) return fail(fault);
+    const detail::GraphSide rows = detail::rows_side(graph);
     const auto untouched = [&](Index i) {
       if (row_in[at(i)] != 0) return Index{-1};
-      for (const Index j : detail::rows_side(graph).of(i))
+      for (const Index j : rows.of(i))
         if (col_in[at(j)] == 0) return j;
       return Index{-1};
     };

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string_view>
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +15,7 @@ using namespace motes::testing;
 
 namespace {
 
-const std::vector<double>& column(const TrackSet& truth, const std::string& name) {
+const std::vector<double>& column(const TrackSet& truth, std::string_view name) {
   for (const PropertyColumn& c : truth.point_properties)
     if (c.name == name) return c.values;
   throw std::runtime_error("no such column");

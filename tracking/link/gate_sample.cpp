@@ -47,6 +47,29 @@ struct Cloud {
   }
 };
 
+/// Points and their squared distances, where nearer than a limit; as nanoflann 1.4 and later fill it.
+class Within {
+ public:
+  using DistanceType = double;
+  using IndexType = std::size_t;
+  using Found = std::vector<std::pair<std::size_t, double>>;
+
+  Within(double squared, Found& found) : squared_(squared), found_(found) { found_.clear(); }
+  bool addPoint(double squared, std::size_t k) {
+    if (squared < squared_) found_.emplace_back(k, squared);
+    return true;
+  }
+  double worstDist() const { return squared_; }
+  std::size_t size() const { return found_.size(); }
+  bool empty() const { return found_.empty(); }
+  bool full() const { return true; }
+  void sort() {}  // in the tree's order
+
+ private:
+  double squared_;
+  Found& found_;
+};
+
 class Neighbours {
  public:
   explicit Neighbours(const Detections& d) : cloud_{d}, tree_(3, cloud_, {10}) {}
@@ -63,11 +86,10 @@ class Neighbours {
     tree_.knnSearch(query.data(), rank + 1, index.data(), squared.data());
     return {index[rank], std::sqrt(squared[rank])};
   }
-  using Found = std::vector<std::pair<std::size_t, double>>;
-  void within(const Point& p, double radius, Found& found) const {
+  void within(const Point& p, double radius, Within::Found& found) const {
     const std::array<double, 3> query{p.x, p.y, p.z};
-    // The tree finds what is nearer than the radius.
-    tree_.radiusSearch(query.data(), std::nextafter(radius * radius, HUGE_VAL), found, {32, 0, false});
+    Within result(std::nextafter(radius * radius, HUGE_VAL), found);
+    tree_.radiusSearchCustomCallback(query.data(), result);
   }
 
  private:
@@ -144,7 +166,7 @@ SampledPairs pairs_between(const Detections& rows, const Detections& others, con
   matching::BipartiteGraph& graph = out.costs.graph;
   graph.rows = static_cast<matching::Index>(rows.size());
   graph.cols = static_cast<matching::Index>(others.size());
-  Neighbours::Found found;
+  Within::Found found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     near.within(point(rows, i), reach_um, found);
     std::sort(found.begin(), found.end());
