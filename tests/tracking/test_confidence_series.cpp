@@ -1,4 +1,4 @@
-// Confidence by series like the linked one: what changes when detections are left out, ranks of odds, and the
+// Confidence by series like the linked one: what changes when detections are left out, their linking, and the
 // expected share of wrong links where neighbours' motion is found in part.
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "tests/tracking/walkers.h"
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/series_again.h"
 #include "tracking/link/series_options.h"
 
 using namespace motes;
@@ -66,22 +67,6 @@ void swap_neighbours(double part, SeriesLinks& links) {
 }
 
 }  // namespace
-
-TEST_CASE("odds by rank are those of the other links, in the same order") {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> out = detail::by_rank({3, none, 1, 2}, {{20, true}, {10, false}, {30, true}});
-  CHECK(out[0] == 30);
-  CHECK(std::isnan(out[1]));
-  CHECK(out[2] == 10);
-  CHECK(out[3] == 20);
-  // Equal odds stay equal.
-  const std::vector<double> equal =
-      detail::by_rank({5, 5, 5, 9}, {{1, false}, {2, true}, {3, true}, {4, true}});
-  CHECK(equal[0] == equal[1]);
-  CHECK(equal[1] == equal[2]);
-  CHECK(equal[3] == 4);
-  CHECK(detail::by_rank({1.5}, {})[0] == 1.5);
-}
 
 TEST_CASE("links that are certain do not change when detections are left out") {
   SeriesOptions options;
@@ -187,6 +172,30 @@ TEST_CASE("links of particles that rotate are sure where others rotate about ano
   CHECK(confidence.wrong == Approx(wrong).margin(0.05));
 }
 
+TEST_CASE("parameters that a simulated series begins with lead to the links that guesses lead to") {
+  for (const bool directed : {false, true}) {
+    CAPTURE(directed);
+    const Walkers series =
+        directed ? testing::keen_walkers(400, 16, 0.3, 0.2, 4) : stirred(400, 16, 0, 0.12, 4);
+    const SeriesLinks links = link_series({}, series.frames, {});
+    REQUIRE(links.persistent == directed);
+    REQUIRE(detail::can_link_again(links));
+    SeriesOptions options;
+    options.model = links.chosen;
+    const auto like = detail::simulate_like(links, {}, 2000, 1);
+    CHECK(like.first_frame + std::ssize(like.frames) <= 16);
+    const SeriesLinks first = link_series({}, like.frames, options);
+    const SeriesLinks again = detail::link_again({}, like.frames, like.first_frame, links, options);
+    CHECK(again.rounds < first.rounds);
+    double differ = 0;
+    for (std::size_t i = 0; i < first.linking.next.size(); ++i)
+      differ += first.linking.next[i] != again.linking.next[i];
+    CHECK(differ < 0.02 * static_cast<double>(first.links));
+    CHECK(again.links == again.linking.links());
+    CHECK(again.joint == links.joint);
+  }
+}
+
 TEST_CASE("of few detections more than one series is simulated") {
   const Walkers series = stirred(15, 10, 0, 0.25, 2);
   SeriesOptions options;
@@ -205,7 +214,6 @@ TEST_CASE("simulated steps are stretched where more links are wrong than the ste
   const double wrong = share_wrong(series, links);
   REQUIRE(wrong > 0.4);
   const detail::Judged judged = detail::judged_like({}, links, prediction, options, {});
-  CHECK(judged.by_rank);
   // A quarter with the steps as they are.
   CHECK(judged.wrong() / static_cast<double>(judged.links.size()) == Approx(wrong).margin(0.15));
 }

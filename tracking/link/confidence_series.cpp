@@ -9,6 +9,7 @@
 #include <motes/base/index.h>
 
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/series_again.h"
 #include "tracking/link/series_options.h"
 
 namespace motes::tracking::detail {
@@ -59,10 +60,11 @@ Untried untried_like(const SeriesLinks& links) {
   return {.pairs = false, .drift = !links.drift, .rotation = !links.rotation};
 }
 
-Trial judge(const Execution& execution, const SimulatedSeries& series, const SeriesOptions& options,
-            const Untried& untried) {
+Trial judge(const Execution& execution, const SimulatedSeries& series, const SeriesLinks& like,
+            const SeriesOptions& options) {
   Trial out;
-  out.links = link_series(execution, series.frames, options, untried, {});
+  out.links = can_link_again(like) ? link_again(execution, series.frames, series.first_frame, like, options)
+                                   : link_series(execution, series.frames, options, untried_like(like), {});
   const SeriesLinks& links = out.links;
   const std::vector<double> odds = link_log_odds(execution, links, link_prediction(execution, links));
   std::vector<std::int64_t> particle;
@@ -105,26 +107,6 @@ double Judged::believed() const {
   return sum / static_cast<double>(std::max<std::size_t>(links.size(), 1));
 }
 
-std::vector<double> by_rank(const std::vector<double>& odds,
-                            const std::vector<std::pair<double, bool>>& links) {
-  std::vector<double> from, to;
-  for (const double z : odds)
-    if (!std::isnan(z)) from.push_back(z);
-  for (const auto& [z, right] : links) to.push_back(z);
-  std::sort(from.begin(), from.end());
-  std::sort(to.begin(), to.end());
-  std::vector<double> out = odds;
-  if (to.empty()) return out;
-  const double scale = static_cast<double>(to.size()) / static_cast<double>(from.size());
-  for (double& z : out) {
-    if (std::isnan(z)) continue;
-    const auto [low, high] = std::equal_range(from.begin(), from.end(), z);
-    const double rank = 0.5 * static_cast<double>((low - from.begin()) + (high - from.begin()));
-    z = to[std::min(to.size() - 1, static_cast<std::size_t>(rank * scale))];
-  }
-  return out;
-}
-
 double changed_links(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                      std::uint64_t seed) {
   std::mt19937_64 rng(seed);
@@ -153,8 +135,7 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
   const std::size_t some = links.points.size() / (field ? kSeries : 1);
   const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));
   const auto with = [&](double stretch) {
-    return judge(execution, simulate_like(links, prediction, detections, how.seed, stretch), options,
-                 untried_like(links));
+    return judge(execution, simulate_like(links, prediction, detections, how.seed, stretch), links, options);
   };
   const auto changed = [&](const SeriesLinks& of) { return changed_links(execution, of, options, how.seed); };
   Trial first = with(1);
@@ -162,7 +143,7 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
   for (std::uint64_t k = 1;
        !field && out.wrong() > 0 && out.links.size() < kFewestSimulated && k < kMostSimulated; ++k) {
     const SimulatedSeries more = simulate_like(links, prediction, detections, how.seed + k);
-    const Judged judged = judge(execution, more, options, untried_like(links)).judged;
+    const Judged judged = judge(execution, more, links, options).judged;
     out.links.insert(out.links.end(), judged.links.begin(), judged.links.end());
   }
   const auto n = static_cast<double>(out.links.size());
@@ -178,7 +159,6 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
     const double now = changed(trial.links);
     const bool between = (now - wanted) * (before - wanted) <= 0;
     out.links = mixed(out, trial.judged, between ? (before - wanted) / (before - now) : 1);
-    out.by_rank = stretch > 1;
     if (between) break;
     before = now;
   }

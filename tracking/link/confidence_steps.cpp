@@ -270,7 +270,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   std::vector<Index> order;
   const SeriesLinks part = in_use(execution, links, order);
   const Prediction prediction = detail::link_prediction(execution, part);
-  std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
+  const std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
   double n = 0, uncertain = 0;
   for (const double z : odds)
     if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
@@ -290,7 +290,6 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     out.calibration = detail::calibrate(judged.links);
     out.calibrated = !judged.links.empty();
     uncertain = judged.uncertain;
-    if (judged.by_rank) odds = detail::by_rank(odds, judged.links);
   }
   const std::vector<double> particle = detail::particle_probabilities(links.points, links.exclusion_um);
   // Wrong links if all detections were particles; links of a particle.

@@ -40,6 +40,7 @@ Calibration calibrate(const std::vector<std::pair<double, bool>>& links);
 struct SimulatedSeries {
   std::vector<Detections> frames;
   std::vector<std::vector<std::int64_t>> particle;  ///< [frames][detections], -1 false
+  std::int32_t first_frame = 0;                     ///< of the linked series, that its first one is like
 };
 
 /// A series like the linked one: it begins at detections of the first frame (those around its middle where
@@ -52,16 +53,11 @@ SimulatedSeries simulate_like(const SeriesLinks& links, const Prediction& predic
 /// A simulated series after linking: log odds of its links, and which are right.
 struct Judged {
   std::vector<std::pair<double, bool>> links;
-  bool by_rank = false;  ///< links are alike by the rank of their odds, not by the odds
   double uncertain = 0;  ///< relative error of the share of wrong links
 
   double wrong() const;     ///< links
   double believed() const;  ///< share of wrong links by the odds
 };
-
-/// Each of the odds replaced by the one of the same rank among the links; NaN stays. O(n log n).
-std::vector<double> by_rank(const std::vector<double>& odds,
-                            const std::vector<std::pair<double, bool>>& links);
 
 /// Links of a tenth fewer detections: the share of the links between the others that are not found again.
 /// `links`: of points in the order of their frames. O(one linking). The same for any thread count.

@@ -109,9 +109,14 @@ void Rounds::begin_like(Rounds& part, std::int32_t first_frame) {
   if (!part.velocity_.by_lag.empty())
     part.velocity_ =
         fit_velocity(part.execution_, *part.points_, part.prediction_, part.model_, part.solution_.linking);
-  model_ = model_of_frames(part.model_, first_frame, points_->frames());
-  velocity_ = part.velocity_;
+  begin_with(part.model_, part.velocity_, first_frame);
   nats_ = part.nats_;
+}
+
+void Rounds::begin_with(const SeriesModel& model, const VelocityModel& velocity, std::int32_t first_frame) {
+  model_ = model_of_frames(model, first_frame, points_->frames());
+  velocity_ = velocity;
+  nats_ = kJointNats;
   known_ = true;
 }
 

@@ -61,6 +61,10 @@ class Rounds {
   /// follow begin with them. These points' first frame is the part's `first_frame`-th.
   void begin_like(Rounds& part, std::int32_t first_frame);
 
+  /// The parameters of another series, of which these points' first frame is the `first_frame`-th; the rounds
+  /// that follow begin with them.
+  void begin_with(const SeriesModel& model, const VelocityModel& velocity, std::int32_t first_frame);
+
   /// From there on, without prediction.
   void plain_on(int lags, int rounds);
 

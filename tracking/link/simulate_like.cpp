@@ -59,6 +59,7 @@ class Simulation {
         50, detections / at(std::min<std::int32_t>(frames_, static_cast<std::int32_t>(kFewFrames))));
     begin_at(points_.frame(first), most);
     SimulatedSeries out;
+    out.first_frame = first;
     for (std::int32_t t = 0; t < frames_; ++t) {
       observe(t, first + t, out);
       if (t + 1 == frames_) break;
