@@ -15,6 +15,7 @@
 #include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/response_scale.h"
+#include "tracking/detect/scale_space.h"
 
 namespace {
 
@@ -216,4 +217,44 @@ TEST_CASE("the scale of the largest response tells balls from Gaussian spots", "
   CAPTURE(plane, ball, scale);
   CHECK(scale == Approx(ball ? std::sqrt((d + 2) / d) : std::sqrt(2 / d)).epsilon(0.06));
   CHECK(detect::response_scale(kTwo, frame, filter, std::vector(spots.begin(), spots.begin() + 4)) == 0);
+}
+
+TEST_CASE("grain inside of objects is told from spots whose blur looks like objects", "[detect]") {
+  const Shape3 shape{1, 600, 600};
+  std::vector<detect::Filter> scales;
+  for (const double radius : {2.0, 2.8, 20.0, 28.0})
+    scales.push_back(detect::make_filter(shape, {1, 1, 1}, {radius, radius, radius}));
+  // Of ten objects, each with twelve fine spots and a much stronger one.
+  const auto candidates = [](double fine, double speckle, double object) {
+    std::vector<detect::ScaleCandidate> all;
+    for (int k = 0; k < 130; ++k) {
+      const double x = 50 + 100 * (k % 5), y = 100 + 300 * (k / 5 % 2), turn = k / 10;
+      all.push_back({{x + turn * std::cos(turn), y + turn * std::sin(turn), 0}, k < 10 ? speckle : fine, 0});
+    }
+    for (int k = 0; k < 10; ++k) all.push_back({{50 + 100.0 * (k % 5), 100 + 300.0 * (k / 5), 0}, object, 2});
+    return all;
+  };
+  const detect::ObjectScale objects = detect::object_scale(scales, candidates(4, 30, 8));
+  CHECK(objects.scale == 2);
+  CHECK(objects.objects == 10);
+  CHECK(objects.strength == Approx(80));
+  CHECK(objects.finer == 0);
+  CHECK(objects.all == Approx(80));
+  const detect::ObjectScale spots = detect::object_scale(scales, candidates(9, 9, 8));
+  CHECK(spots.scale == 0);
+  CHECK(spots.objects == 130);
+  CHECK(spots.strength == Approx(130 * 9));
+  CHECK(spots.all == Approx(130 * 9));
+  CHECK(detect::object_scale(scales, {}).objects == 0);
+}
+
+TEST_CASE("a radius at which few of the nuclei side by side are found is not taken", "[detect]") {
+  const Kind kind{"dense stack", {32, 64, 64}, 7, 60, 1.7, false, 1.3};
+  const Nuclei made = nuclei(kind, 1);
+  const auto sizes = tracking::estimate_sizes(kTwo, made.frame, tracking::Polarity::bright);
+  REQUIRE(sizes);
+  CHECK_FALSE(sizes->largest_radius_um);
+  DetectionOptions options;
+  options.radius_um = sizes->radius_um;
+  CHECK(f1_of(made, kind, options) >= 0.5);
 }

@@ -7,6 +7,10 @@
 /// tried. Objects side by side are poor Gaussians, too: where they stand clear of all else and are many of
 /// the maxima, they keep the scale if fits fail, or end at a width at which the spots are not found.
 ///
+/// Objects. At the ladder's scales objects side by side, or with grain inside, are hardly told from noise. So
+/// where most of what is found at all scales, two larger ones included, is of wide objects (scale_space.h
+/// tells these from their grain), their scale is the answer if the fits' finds less than half as many.
+///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
 /// at scales far from the answer are spots of another size where they are not few, score far over the level,
 /// and are Gaussians of about that scale's width. Backgrounds and clusters of spots fail one of the three.
@@ -54,6 +58,12 @@ constexpr double kMostKept = 0.8;        // of spots that stand clear, or the wi
 constexpr double kOtherSize = 1.7;       // ratio of widths from which on sizes differ
 constexpr double kClearScore = 1.7;      // levels: clearly a spot
 constexpr double kOfScale = 1.6;         // ratio of a fitted width to its scale's at most
+constexpr double kWideObject = 3;        // sigma, voxels: wide objects are chosen by other rules, too
+constexpr int kLargerScales = 2;         // looked at for objects
+constexpr std::size_t kObjects = 8;      // at their scale and those beside it at least,
+constexpr double kObjectsShare = 0.5;    // of the strength of all that is kept,
+constexpr double kFinerShare = 1.0 / 3;  // and what is finer, of theirs at most,
+constexpr std::size_t kFarMore = 2;      // times as many as are found otherwise
 constexpr double kFewestShare = 0.05;    // of all spots: spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // of the spots at those scales
@@ -111,6 +121,8 @@ struct Rung {
   bool crowd = false;  ///< objects side by side whose inside is seen
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
+  std::size_t maxima = 0;
+  std::vector<detect::Peak> objects;  ///< what detect_spots finds at this scale, where it is wide
 };
 
 Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Sigma& sigma,
@@ -121,9 +133,16 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   const detect::ValueRange range = detect::check_frame(execution, frame);
   const detect::Response response(execution, frame, rung.filter, polarity, range.low);
   const float floor = detect::rounding_floor(rung.filter, range);
-  detect::Choice choice =
-      detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
-                           detect::local_maxima(execution, response, floor), {{}, {}, false, polarity, true});
+  const std::vector<detect::Voxel> maxima = detect::local_maxima(execution, response, floor);
+  rung.maxima = maxima.size();
+  const auto choose = [&](bool comparing) {
+    return detect::choose_spots(execution, frame, rung.filter, response, polarity, floor, maxima,
+                                {{}, {}, false, polarity, comparing});
+  };
+  if (sigma[0] >= kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y))
+    for (const detect::ChosenSpot& spot : choose(false).spots)
+      rung.objects.push_back(detect::refine(response, rung.filter, spot.voxel));
+  detect::Choice choice = choose(true);
   hot_voxels = choice.hot_voxels;
   rung.spots = std::move(choice.spots);
   for (const detect::ChosenSpot& spot : rung.spots)
@@ -134,22 +153,27 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   return rung;
 }
 
+Sigma sigma_of_rung(const VolumeFrame& frame, int i) {
+  const double um =
+      kSmallest * std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z}) * std::exp2(0.5 * i);
+  return {um, um, um};
+}
+
 /// All rungs that the frame has room for. Hot voxels are taken out of `frame` once they are met.
 std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
-  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
   std::vector<Rung> ladder;
   bool repaired = false;
   for (int i = 0; i < kScales; ++i) {
-    const double um = kSmallest * finest * std::exp2(0.5 * i);
-    if (i > 2 && !fits_in(frame, filter_of(frame, {um, um, um}))) break;
+    const Sigma sigma = sigma_of_rung(frame, i);
+    if (i > 2 && !fits_in(frame, filter_of(frame, sigma))) break;
     bool hot_voxels = false;
-    Rung rung = rung_of(execution, frame, polarity, {um, um, um}, hot_voxels);
+    Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
     // At the finest scales spots themselves are little more than one voxel.
     if (hot_voxels && !repaired) {
       repaired = true;
       if (auto clean = detect::without_hot_voxels(execution, frame, polarity)) {
         frame = std::move(*clean);
-        rung = rung_of(execution, frame, polarity, {um, um, um}, hot_voxels);
+        rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
       }
     }
     ladder.push_back(std::move(rung));
@@ -329,22 +353,90 @@ Sigma widened(const Execution& execution, const VolumeFrame& frame, Polarity pol
   return sigma;
 }
 
-/// Whether most of a rung's spots are found at this width, too.
-bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
-                 const Sigma& sigma) {
+std::size_t spots_at(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                     const Sigma& sigma, bool keep_blending) {
   DetectionOptions options;
   options.polarity = polarity;
   options.radius_um = radius_of(frame, sigma);
-  options.keep_blending = true;
-  const std::size_t found = detect_spots(execution, frame, options).size();
-  return static_cast<double>(found) >= kMostKept * static_cast<double>(rung.spots.size());
+  options.keep_blending = keep_blending;
+  return detect_spots(execution, frame, options).size();
+}
+
+/// Whether most of a rung's spots are found at this width, too.
+bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
+                 const Sigma& sigma) {
+  const auto found = static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
+  return found >= kMostKept * static_cast<double>(rung.spots.size());
+}
+
+/// Whether the frame has room for kObjects discs that answer most at this scale, apart or not.
+bool holds_objects(const VolumeFrame& frame, const Sigma& sigma) {
+  constexpr double kDisc = 6.28;  // area, in sigma squared
+  const double area = static_cast<double>(frame.shape.nx) * frame.voxel_um.x *
+                      static_cast<double>(frame.shape.ny) * frame.voxel_um.y;
+  return static_cast<double>(kObjects) * kDisc * sigma[0] * sigma[0] <= area &&
+         fits_in(frame, filter_of(frame, sigma));
+}
+
+/// The rungs of the ladder and those above it, as far as objects find room. The number of maxima falls with
+/// the scale until they are rounding errors.
+std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                              const std::vector<Rung>& ladder) {
+  std::vector<Rung> rungs;
+  for (std::size_t i = 0; i < ladder.size() + kLargerScales; ++i) {
+    const Sigma sigma = sigma_of_rung(frame, static_cast<int>(i));
+    if (i > 2 && !holds_objects(frame, sigma)) break;
+    bool hot_voxels = false;
+    Rung rung = i < ladder.size() ? ladder[i] : rung_of(execution, frame, polarity, sigma, hot_voxels);
+    if (i > 0 && rung.maxima > rungs.back().maxima) break;
+    rungs.push_back(std::move(rung));
+  }
+  return rungs;
+}
+
+/// The scale of wide objects, where these are most of what the frame holds; `fitted` is what fits found.
+std::optional<Sigma> sigma_of_objects(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                                      const std::vector<Rung>& ladder, const Sigma& fitted) {
+  const std::vector<Rung> rungs = with_larger(execution, frame, polarity, ladder);
+  const double least = kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y);
+  std::vector<detect::Filter> filters;
+  std::vector<detect::ScaleCandidate> candidates;
+  for (const Rung& rung : rungs) {
+    for (const detect::Peak& peak : rung.sigma[0] >= least ? rung.objects : rung.peaks)
+      candidates.push_back({{peak.x, peak.y, peak.z}, peak.quality, filters.size()});
+    filters.push_back(rung.filter);
+  }
+  if (candidates.empty()) return std::nullopt;
+  const detect::ObjectScale found = detect::object_scale(filters, candidates);
+  const Rung& rung = rungs[found.scale];
+  if (rung.sigma[0] < least || found.objects < kObjects || found.strength < kObjectsShare * found.all ||
+      found.finer > kFinerShare * found.strength)
+    return std::nullopt;
+  const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
+  if (kFarMore * now >= rung.objects.size()) return std::nullopt;
+  return rung.sigma;
 }
 
 struct Estimate {
   VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
   std::vector<Rung> ladder;
   Sigma sigma{};
+  bool objects = false;  ///< of one size; finer spots are their grain
 };
+
+/// What fits to the spots of the best rung find, or those of the next where they fail.
+std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                                   const std::vector<Rung>& ladder) {
+  for (const Rung* rung : best_rungs(ladder)) {
+    const std::optional<Sigma> sigma =
+        fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
+    if (!sigma && !rung->crowd) continue;
+    if (sigma && is_voxel(frame, *sigma) && !is_clear(*rung)) continue;
+    const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
+    return rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide) ? rung->sigma : wide;
+  }
+  return std::nullopt;
+}
 
 std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
   const detect::ValueRange whole_range = detect::check_frame(execution, given);
@@ -356,17 +448,13 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   detect::check_span(result.frame, range);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  for (const Rung* rung : best_rungs(result.ladder)) {
-    const std::optional<Sigma> sigma =
-        fitted_sigma(execution, result.frame, starts_of(rung->spots, polarity), rung->sigma);
-    if (!sigma && !rung->crowd) continue;
-    if (sigma && is_voxel(result.frame, *sigma) && !is_clear(*rung)) continue;
-    result.sigma = sigma ? widened(execution, result.frame, polarity, *rung, *sigma) : rung->sigma;
-    if (rung->crowd && !keeps_spots(execution, result.frame, polarity, *rung, result.sigma))
-      result.sigma = rung->sigma;
-    return result;
-  }
-  return std::nullopt;
+  const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder);
+  if (!fitted) return std::nullopt;
+  const std::optional<Sigma> of_objects =
+      sigma_of_objects(execution, result.frame, polarity, result.ladder, *fitted);
+  result.objects = of_objects.has_value();
+  result.sigma = of_objects ? *of_objects : *fitted;
+  return result;
 }
 
 }  // namespace
@@ -382,6 +470,7 @@ std::optional<SpotSizes> estimate_sizes(const Execution& execution, const Volume
   constexpr double kLow = 0.1, kHigh = 0.9;  // quantiles of a population's widths
   const std::optional<Estimate> found = estimate(execution, frame, polarity);
   if (!found) return std::nullopt;
+  if (found->objects) return SpotSizes{radius_of(found->frame, found->sigma), std::nullopt};
   const std::vector<Left> left = joined(found->frame.shape, found->ladder, polarity);
   const OtherSize large = other_size(execution, found->frame, found->ladder, left, found->sigma[0], true);
   const OtherSize small = other_size(execution, found->frame, found->ladder, left, found->sigma[0], false);

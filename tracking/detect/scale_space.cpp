@@ -5,6 +5,9 @@
 /// Suppression. A large spot is broken up by noise at small scales, and a group of small ones is a blob at
 /// large scales. Of candidates that lie within each other's spot the strongest is the spot. What lies beyond
 /// a face is made up, so the flank of a large spot that the face cuts can be a maximum there.
+///
+/// Grain. What answers more at a large scale than the typical spot within it does at its own is an object in
+/// its own right; a bright speckle or two do not unmake a nucleus.
 
 #include "tracking/detect/scale_space.h"
 
@@ -14,6 +17,9 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <vector>
+
+#include <motes/base/quantile.h>
 
 namespace motes::tracking::detect {
 namespace {
@@ -24,6 +30,7 @@ constexpr double kNearReach = 0.8;            // radii of the larger one: such s
 constexpr double kFarReach = 1.0;             // and those of scales further apart
 constexpr double kGhostReach = 1.6;           // radii of a spot that makes ghosts on faces,
 constexpr double kGhostStrength = 0.2;        // and how strong, relative to it, they are at most
+constexpr double kGrainReach = 1.5;           // radii of an object, which need not be round
 constexpr double kOnFace = 0.6;               // voxels from a face's voxel centres
 
 double geometric_mean(const Filter& filter) {
@@ -142,6 +149,53 @@ std::vector<std::size_t> strongest_over_scales(const Shape3& shape, std::span<co
   }
   std::sort(kept.begin(), kept.end());
   return kept;
+}
+
+ObjectScale object_scale(std::span<const Filter> scales, std::span<const ScaleCandidate> candidates) {
+  std::vector<double> strength, sum(scales.size());
+  for (const ScaleCandidate& one : candidates)
+    strength.push_back(scale_strength(scales[one.scale], one.quality));
+  std::vector<std::size_t> kept(scales.size());
+  std::vector<unsigned char> grain(candidates.size());
+  std::size_t first = candidates.size();
+  for (std::size_t k = scales.size(); k-- > 0;) {
+    const std::size_t end = first;
+    while (first > 0 && candidates[first - 1].scale == k) --first;
+    std::array<double, 3> cell{1, 1, 1};
+    for (std::size_t a = 0; a < 3; ++a)
+      cell[a] = std::max(cell[a], kGrainReach * std::sqrt(scales[k].dimensions) * scales[k].sigma[a]);
+    Taken finer(cell);
+    for (std::size_t j = 0; j < first; ++j) finer.add(j, candidates[j].place);
+    for (std::size_t i = first; i < end; ++i) {
+      if (grain[i] != 0) continue;
+      std::vector<std::size_t> within;
+      std::vector<std::vector<double>> inside(k);  // strengths, by scale
+      finer.any_near(candidates[i].place, [&](std::size_t j) {
+        if (distance(scales[k], candidates[i], candidates[j]) >= kGrainReach) return false;
+        within.push_back(j);
+        inside[candidates[j].scale].push_back(strength[j]);
+        return false;
+      });
+      const auto stronger = [&](std::vector<double>& of) {
+        return !of.empty() && quantile(of, 0.5) > strength[i];
+      };
+      if (std::any_of(inside.begin(), inside.end(), stronger)) continue;
+      for (const std::size_t j : within) grain[j] = 1;
+      sum[k] += strength[i];
+      ++kept[k];
+    }
+  }
+  ObjectScale best;
+  for (std::size_t k = 0; k < sum.size(); ++k) {
+    best.all += sum[k];
+    if (sum[k] > sum[best.scale]) best.scale = k;
+  }
+  for (std::size_t k = 0; k < sum.size() && k <= best.scale + 1; ++k) {
+    const bool beside = k + 1 >= best.scale;
+    (beside ? best.strength : best.finer) += sum[k];
+    if (beside) best.objects += kept[k];
+  }
+  return best;
 }
 
 }  // namespace motes::tracking::detect

@@ -30,4 +30,19 @@ std::vector<Filter> make_scales(const Shape3& shape, const Vec3& voxel_um, const
 std::vector<std::size_t> strongest_over_scales(const Shape3& shape, std::span<const Filter> scales,
                                                std::span<const ScaleCandidate> candidates);
 
+/// The scale at which a frame's spots are strongest in all, with what lies at it and at the scales beside it.
+struct ObjectScale {
+  std::size_t scale = 0;    ///< index of the filter
+  std::size_t objects = 0;  ///< kept there
+  double strength = 0;      ///< of these, summed
+  double finer = 0;         ///< of what was kept at finer scales
+  double all = 0;           ///< of what was kept at any scale
+};
+
+/// Unlike strongest_over_scales, tells objects from their grain, which is many spots, some of them stronger:
+/// of the largest scale first, a candidate is kept, and all finer ones within it are its grain, unless those
+/// of one scale are typically stronger: then it is the blur of several. `candidates` in the order of their
+/// scales, from the finest on. O(n log n) for spots spread out.
+ObjectScale object_scale(std::span<const Filter> scales, std::span<const ScaleCandidate> candidates);
+
 }  // namespace motes::tracking::detect
