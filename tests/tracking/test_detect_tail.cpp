@@ -159,3 +159,48 @@ TEST_CASE("skewed noise that was smoothed holds no spots, and spots in it are fo
       if (law == Law::photons) CHECK(f1(picture_of(law, shape, 4, 10, blur, 0, seed)) >= .75);
     }
 }
+
+TEST_CASE("as many scores of noise exceed a level as are asked for, however alike its directions are",
+          "[detect]") {
+  // A box of 47 directions, two of which take part in the spot; the others' variances fall by `decay` each.
+  const double decay = GENERATE(0.0, 0.1, 0.2);
+  constexpr int kFrames = 100, kScores = 2000, kDof = 45;
+  Random random(7);
+  double found = 0;
+  for (int frame = 0; frame < kFrames; ++frame) {
+    std::vector<double> scores;
+    for (int i = 0; i < kScores; ++i) {
+      const double one = random.normal(), other = random.normal();
+      double rest = 0, variance = 1;
+      for (int k = 0; k < kDof; ++k) {
+        const double value = random.normal();
+        rest += variance * value * value;
+        variance *= std::exp(-decay);
+      }
+      scores.push_back(std::sqrt(kDof * std::log1p((one * one + other * other) / rest)));
+    }
+    std::sort(scores.begin(), scores.end());
+    const double level = *detect::continued_level(scores, 1, kDof);
+    found += static_cast<double>(scores.end() - std::lower_bound(scores.begin(), scores.end(), level));
+  }
+  INFO("decay " << decay << ", " << found / kFrames << " in a frame");
+  CHECK(found / kFrames >= .7);  // chance: 100 frames tell it to .1
+  CHECK(found / kFrames <= 1.3);
+}
+
+TEST_CASE("planes of exponential noise hold no spots, and as many false ones as are asked for", "[detect]") {
+  constexpr int kFrames = 30;
+  double found = 0, automatic = 0;
+  for (std::uint64_t seed = 1; seed <= kFrames; ++seed) {
+    const Picture picture = picture_of(Law::exponential, kPlane, 0, 0, 0, 0, seed);
+    DetectionOptions options;
+    options.radius_um = {1.7, 1.7, 1.7};
+    automatic += static_cast<double>(detect_spots(Execution{2}, picture.frame, options).size()) / kFrames;
+    options.false_positives_per_frame = 1;
+    found += static_cast<double>(detect_spots(Execution{2}, picture.frame, options).size()) / kFrames;
+  }
+  INFO("found " << found << ", without a rate " << automatic);
+  CHECK(automatic <= .2);
+  CHECK(found >= .5);  // chance: 30 frames tell it to .2
+  CHECK(found <= 1.6);
+}

@@ -186,17 +186,20 @@ std::vector<double> without(std::vector<double> scores, const std::vector<Chosen
 /// tail.
 template <class Skew>
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
-                      const std::vector<ChosenSpot>& spots, double false_spots, const Skew& skew) {
+                      const std::vector<ChosenSpot>& spots, double false_spots, double dof,
+                      const Skew& skew) {
   const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots);
   std::vector<double> down = joined(minima.round, minima.unround);
   std::sort(down.begin(), down.end());
-  if (const std::optional<double> own = continued_level(up, false_spots)) {
-    const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
+  if (const std::optional<double> own = continued_level(up, false_spots, dof)) {
+    const std::optional<double> bound = continued_level(down, false_spots, dof, minima.per_sample);
     double level = *own;
-    if (bound && level > kMostLopsided * *bound) level = std::min(level, kMostLopsided * skew() * *bound);
-    const double of_noise = false_alarm_level(round_noise, false_spots);
-    if (static_cast<double>(count_over(maxima.scores(true), of_noise)) > kCrowdedTail * (false_spots + 1))
-      level = std::min(level, of_noise);
+    const auto bounded_by = [&](std::span<const double> scores, double most) {
+      if (static_cast<double>(count_over(scores, most)) > kCrowdedTail * (false_spots + 1))
+        level = std::min(level, most);
+    };
+    if (bound && level > kMostLopsided * *bound) bounded_by(up, kMostLopsided * skew() * *bound);
+    bounded_by(maxima.scores(true), false_alarm_level(round_noise, false_spots));
     return {level, level, level, false};
   }
   NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
@@ -345,7 +348,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     return skewed ? skew_of_noise(execution, frame, filter, options.polarity) : 1;
   };
   if (!by_rate) noise.stretch = std::max(noise.stretch, skew());
-  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots, skew)
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots,
+                                           dof_of_box(frame, filter), skew)
                           : levels_without_rate(maxima, minima, noise, options);
   const double unmistakable =
       by_rate ? std::numeric_limits<double>::infinity() : lower_to_clear_spots(filter, shape, maxima, levels);

@@ -48,6 +48,11 @@ constexpr double kSingles = 0.1;    // and, of the others, of the next value, or
 constexpr std::int64_t kTask = 256;
 constexpr std::int64_t kAhead = 3;  // extrema whose memory is asked for in advance
 
+/// Blocks either way of a box.
+int half_of_box(double sigma, double reach) {
+  return std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
+}
+
 /// The profile of a spot along one axis at each sub-voxel place, relative to its own middle voxel's value.
 void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::vector<float>& values,
                    std::vector<rules::AxisSums>& whole) {
@@ -55,7 +60,7 @@ void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::v
     values.assign(rules::kPhases + 1, 1.0F);
     whole.resize(rules::kPhases + 1);
   } else {
-    axis.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
+    axis.half = half_of_box(sigma, reach);
     axis.core = std::clamp(static_cast<int>(std::lround(kCoreReach * sigma)), 1, axis.half - 1);
     const double k = 1 / (sigma * std::numbers::sqrt2);
     const double middle = std::erf(0.5 * k);
@@ -270,6 +275,18 @@ double share_of_lowest(const VolumeFrame& frame) {
         return static_cast<double>(equal) / static_cast<double>(sample.count);
       },
       frame.voxels);
+}
+
+double dof_of_box(const VolumeFrame& frame, const Filter& filter) {
+  const Source source = block_geometry(frame, filter);
+  double voxels = 1, parameters = 2;  // amplitude and constant
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!(source.sigma[a] > 0)) continue;
+    const std::int64_t side = 2 * half_of_box(source.sigma[a], kEvidenceReach) + 1;
+    voxels *= static_cast<double>(std::min(side, source.size[a]));
+    ++parameters;  // slope
+  }
+  return std::max(1.0, voxels - parameters);
 }
 
 EvidenceTables::EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter,

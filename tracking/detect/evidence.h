@@ -35,6 +35,9 @@ Counting counting_of(const VolumeFrame& frame);
 double share_of_lowest(const VolumeFrame& frame);  ///< of a sample of the voxels: those of its lowest value
 Counting counting_of(std::span<const float> sampled);  ///< [count] the sample's values
 
+/// Degrees of freedom of the residuals of a fit in a box that the frame's sides do not cut.
+double dof_of_box(const VolumeFrame& frame, const Filter& filter);
+
 /// The model of evidence_rules.h with the tables that it points to.
 struct EvidenceTables {
   EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter, Polarity polarity,
