@@ -22,7 +22,7 @@ void take_column(Source& from, std::vector<T>& values) {
   const std::string_view bytes =
       count > from.left() ? from.take(~std::uint64_t{0}) : from.take(count * sizeof(T));
   values.resize(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
 }
 
 void put_properties(std::string& out, const std::vector<PropertyColumn>& columns) {
