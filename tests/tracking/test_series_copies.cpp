@@ -113,6 +113,49 @@ TEST_CASE("links of copies are as much less sure as there are copies") {
   CHECK(confidence.wrong > 0.8);
 }
 
+TEST_CASE("of links that cost the same few are candidates, and each detection finds its own") {
+  auto frames = walkers(50, 3, 0.1);
+  constexpr int kPlaces = 5, kCopies = 200, kMost = 20, kTied = 32;
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    for (int k = 0; k < kPlaces; ++k) add_copies(frames[t], kCopies, {-20.0 - 9 * k, -20, 3.0 * k});
+    // So that numbers within the frame differ.
+    auto& d = frames[t];
+    for (auto* column : {&d.x_um, &d.y_um, &d.z_um})
+      column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(7 * t));
+  }
+  const SeriesPoints points = pool_points(frames);
+  const SeriesModel model = first_model(points, {}, 2);
+  const SeriesCandidates candidates =
+      likely_candidates({1}, points, {}, model, 2, SeriesLinking::none(points.size()), 12, kMost);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    REQUIRE(candidates.row_offsets[i + 1] - candidates.row_offsets[i] <= kMost + kTied);
+  const SeriesSolution solved = solve_series(
+      {1}, points, model, candidates, candidate_costs({1}, points, {}, model, candidates), "auto", true);
+  CHECK(solved.verified);
+  for (matching::Index i = 0; i < points.offset[2]; ++i) {
+    if (points.at[at(i)].x > -20) continue;
+    const auto j = solved.linking.next[at(i)];
+    REQUIRE(j >= points.offset[at(points.slot[at(i)]) + 1]);
+    REQUIRE(points.slot[at(j)] == points.slot[at(i)] + 1);
+    CHECK(points.at[at(j)].x == points.at[at(i)].x);
+  }
+}
+
+TEST_CASE("where detections coincide at many places, few are enough for copies") {
+  std::vector<Detections> frames(3);
+  const int places = GENERATE(50, 1500), copies = 20;
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    frames[t].frame = static_cast<std::int32_t>(t);
+    for (int k = 0; k < places; ++k) add_copies(frames[t], copies, {2.0 * k, 3.0 * (k % 40), 1.0 * (k % 7)});
+  }
+  const SeriesLinks links = link_series({1}, frames, {});
+  CHECK(links.copy_of.empty() == (places == 50));
+  CHECK(links.links == std::int64_t{2} * places * copies);
+  for (std::size_t i = 0; i < links.points.size(); ++i)
+    if (const auto j = links.linking.next[i]; j >= 0)
+      REQUIRE(links.points.at[at(j)].x == links.points.at[i].x);
+}
+
 TEST_CASE("a series of a hundred thousand detections at one place is linked") {
   std::vector<Detections> frames(3);
   for (std::size_t t = 0; t < frames.size(); ++t) {

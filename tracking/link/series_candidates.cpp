@@ -26,6 +26,8 @@ constexpr double kFirstNats = 6, kMoreNats = 0.5;
 constexpr std::array<double, 2> kFartherNats{6, 16};
 /// Radii are read off in steps of this part of a scale, up to so many scales.
 constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
+/// Of links that cost the same to the last bit, and as much as the dearest that is kept.
+constexpr std::size_t kMostTied = 32;
 /// Against rounding.
 constexpr double kSlack = 1 + 1e-9;
 
@@ -34,7 +36,7 @@ std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48;
 /// Candidates of one detection and what they cost.
 struct Row {
   std::vector<std::pair<Index, double>> near;  ///< with costs
-  std::vector<Index> to;
+  std::vector<Index> to, tied;
   std::vector<double> price;  ///< of those within reach
   std::vector<double> cost, sorted;
   double nats = kFirstNats;  ///< over the least possible cost, to look for first
@@ -50,16 +52,55 @@ double most_kept(Row& row, std::size_t most) {
   return row.sorted[most - 1];
 }
 
-/// Leaves the likely ones and the one kept; rising order stays. What a likely one costs at most.
-double keep_likely(Row& row, Index kept, double nats, std::size_t most) {
+/// Of the links that cost `limit`, kMostTied stay. As many detections at one place, or so close together that
+/// the model does not tell them apart, have the same: `number` of the detection says with which it begins, so
+/// that each of them finds its own.
+void thin_ties(Row& row, double limit, Index number) {
+  row.tied.clear();
+  for (std::size_t k = 0; k < row.to.size(); ++k)
+    if (row.cost[k] == limit) row.tied.push_back(row.to[k]);
+  if (row.tied.size() <= kMostTied) return;
+  const std::size_t first = at(number) % row.tied.size(), end = first + kMostTied,
+                    over = end > row.tied.size() ? end - row.tied.size() : 0;
+  const auto nth = [&](std::size_t k) {
+    const auto place = row.tied.begin() + static_cast<std::ptrdiff_t>(k);
+    if (place == row.tied.end()) return std::numeric_limits<Index>::max();
+    std::nth_element(row.tied.begin(), place, row.tied.end());
+    return *place;
+  };
+  // From the first on, and where these end, from the lowest on.
+  const Index from = nth(first), to = nth(std::min(end, row.tied.size())), again = over > 0 ? nth(over) : 0;
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < row.to.size(); ++k) {
+    const Index j = row.to[k];
+    if (row.cost[k] == limit && !(j >= from && j < to) && !(j < again)) continue;
+    row.cost[place] = row.cost[k];
+    row.to[place++] = j;
+  }
+  row.to.resize(place);
+  row.cost.resize(place);
+}
+
+/// Leaves the likely ones and the one kept. What a likely one costs at most.
+double keep_likely(Row& row, Index number, Index kept, double nats, std::size_t most) {
   double limit = std::numeric_limits<double>::infinity();
   if (row.to.empty()) return limit;
   limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
   if (row.to.size() > most) limit = std::min(limit, most_kept(row, most));
+  bool has_kept = false;
   std::size_t place = 0;
-  for (std::size_t k = 0; k < row.to.size(); ++k)
-    if (row.cost[k] <= limit || row.to[k] == kept) row.to[place++] = row.to[k];
+  for (std::size_t k = 0; k < row.to.size(); ++k) {
+    has_kept |= row.to[k] == kept;
+    if (row.cost[k] > limit && row.to[k] != kept) continue;
+    row.cost[place] = row.cost[k];
+    row.to[place++] = row.to[k];
+  }
   row.to.resize(place);
+  row.cost.resize(place);
+  if (place > most + kMostTied) {
+    thin_ties(row, limit, number);
+    if (has_kept && std::find(row.to.begin(), row.to.end(), kept) == row.to.end()) row.to.push_back(kept);
+  }
   return limit;
 }
 
@@ -117,6 +158,7 @@ class Finder {
     row.clear();
     if (most_ == 0) {
       for (int lag = 1; lag <= last; ++lag) look(i, t, lag, kAny, reach_[place(t, lag)], row);
+      std::sort(row.to.begin(), row.to.end());
       return;
     }
     // A good link bounds how far others can be, and so do as many links as are kept. What is found up to some
@@ -142,7 +184,8 @@ class Finder {
     }
     const Index kept = keep_ != nullptr ? keep_->next[at(i)] : -1;
     if (kept >= 0) add_kept(i, t, kept, row);
-    const double limit = keep_likely(row, kept, nats_, most_);
+    const double limit = keep_likely(row, i, kept, nats_, most_);
+    std::sort(row.to.begin(), row.to.end());
     if (limit < kAny) row.nats = std::max(limit - least + kMoreNats, 0.0);
   }
 
@@ -190,7 +233,6 @@ class Finder {
         if (row.price[k] <= cost) row.near[kept++] = {row.near[k].first, row.price[k]};
       row.near.resize(kept);
     }
-    std::sort(row.near.begin(), row.near.end());
     for (const auto& [j, price] : row.near) {
       row.to.push_back(j);
       if (most_ > 0) row.cost.push_back(price);
@@ -199,15 +241,14 @@ class Finder {
 
   /// The link that is kept, where it is within reach and was not looked at.
   void add_kept(Index i, std::int32_t t, Index kept, Row& row) const {
-    const auto there = std::lower_bound(row.to.begin(), row.to.end(), kept);
-    if (there != row.to.end() && *there == kept) return;
+    if (std::find(row.to.begin(), row.to.end(), kept) != row.to.end()) return;
     const int lag = points_.slot[at(kept)] - t;
     if (lag < 1 || lag > lags_) return;
     const Vec3 from = centre(i, lag), &to = points_.at[at(kept)];
     const double distance = length_of({to.x - from.x, to.y - from.y, to.z - from.z});
     if (!(distance < reach_[place(t, lag)]) || gated(i, kept, lag)) return;
-    row.cost.insert(row.cost.begin() + (there - row.to.begin()), costs_.of(t, lag).cost(distance));
-    row.to.insert(there, kept);
+    row.cost.push_back(costs_.of(t, lag).cost(distance));
+    row.to.push_back(kept);
   }
 
   const SeriesPoints& points_;

@@ -1,6 +1,8 @@
 #include "tracking/link/series_copies.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -14,6 +16,8 @@ namespace motes::tracking::detail {
 namespace {
 
 using matching::Index;
+/// Links between coincident detections, at most: for each detection, and where that is less, in all.
+constexpr std::size_t kLinksForEach = 12, kFewLinks = 1 << 18;
 using Place = std::tuple<double, double, double>;
 
 Place place_of(const SeriesPoints& points, Index i) {
@@ -32,12 +36,27 @@ void for_each_place(const SeriesPoints& points, const std::vector<Index>& order,
   }
 }
 
+/// How many may coincide to be linked one by one. At each place as many links as the square of that number
+/// cost the same.
+std::size_t most_one_by_one(const SeriesPoints& points, const std::vector<Index>& order) {
+  std::array<std::size_t, std::bit_width(kMostCoincident)> links{};  // by powers of two
+  for_each_place(points, order, [&](std::size_t begin, std::size_t end) {
+    const std::size_t count = end - begin, power = at(std::bit_width(count - 1));
+    if (count > 1 && power < links.size()) links[power] += count * count;
+  });
+  const std::size_t most_links = std::max(kFewLinks, kLinksForEach * order.size());
+  std::size_t power = 0;
+  for (std::size_t sum = 0; power + 1 < links.size() && (sum += links[power + 1]) <= most_links;) ++power;
+  return std::size_t{1} << power;
+}
+
 }  // namespace
 
 std::vector<Index> find_copies(const SeriesPoints& points, const std::vector<Index>& order) {
+  const std::size_t most = most_one_by_one(points, order);
   std::set<Place> crowded;
   for_each_place(points, order, [&](std::size_t begin, std::size_t end) {
-    if (end - begin > kMostCoincident) crowded.insert(place_of(points, order[begin]));
+    if (end - begin > most) crowded.insert(place_of(points, order[begin]));
   });
   if (crowded.empty()) return {};
   std::vector<Index> copy_of(points.size(), -1);

@@ -87,7 +87,7 @@ struct SeriesLinks {
   /// rising.
   std::vector<matching::Index> jumped;
   /// [points] the detection at the same place that it follows from link to link, -1: none. Empty unless more
-  /// than kMostCoincident (linker.h) coincide somewhere.
+  /// than kMostCoincident (linker.h) coincide somewhere, or fewer at very many places.
   std::vector<matching::Index> copy_of;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
