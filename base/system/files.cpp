@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -71,6 +72,10 @@ int sync_file_system(const std::filesystem::path& folder) {
   const int error = syncfs(fd) != 0 ? errno : 0;
   close(fd);
   return error;
+}
+
+int exchange(const std::filesystem::path& one, const std::filesystem::path& other) {
+  return renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) != 0 ? errno : 0;
 }
 
 int refuses_files(const std::filesystem::path& folder) {

@@ -1,7 +1,9 @@
 /// Processes on Linux: see program.h.
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <motes/base/checksum.h>
 #include <motes/base/errors.h>
 #include <motes/base/system/descriptor.h>
 #include <motes/base/system/program.h>
@@ -28,6 +31,26 @@ namespace {
 constexpr int kResources = static_cast<int>(ExitCode::resources);
 
 int signal_of(Ending ending) { return ending == Ending::request ? SIGTERM : SIGKILL; }
+
+/// Tells machines, their starts, and containers, which number their processes anew, apart; 0 if unknown.
+std::uint32_t this_system() {
+  static const std::uint32_t system = [] {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string start;
+    std::getline(file, start);
+    std::error_code error;
+    const std::string processes = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+    return start.empty() || error ? 0 : static_cast<std::uint32_t>(fnv1a64(start + processes));
+  }();
+  return system;
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  std::string digits(8, '0');
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value >>= 4)
+    *digit = "0123456789abcdef"[value & 15];
+  return digits;
+}
 
 /// Waits for the child and returns its status. If the launcher ends, kills the child, which could otherwise
 /// run on alone or wait for other ranks for ever. `from_child` is a pipe whose other end is closed when the
@@ -106,6 +129,19 @@ void continue_in_watched_child(const std::function<void(const EndingSignal&)>& o
 }
 
 int this_process() { return getpid(); }
+
+std::string process_mark() {
+  return hexadecimal(this_system()) + hexadecimal(static_cast<std::uint32_t>(getpid()));
+}
+
+bool has_ended(std::string_view mark) {
+  const std::uint32_t system = this_system();
+  if (system == 0 || mark.size() != 16 || mark.substr(0, 8) != hexadecimal(system)) return false;
+  int process = 0;
+  const auto [end, error] = std::from_chars(mark.data() + 8, mark.data() + 16, process, 16);
+  return error == std::errc() && end == mark.data() + 16 && process > 0 && kill(process, 0) != 0 &&
+         errno == ESRCH;
+}
 
 void set_environment(const char* name, const char* value) {
   if (value != nullptr)

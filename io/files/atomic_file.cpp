@@ -1,38 +1,23 @@
-/// Temporary files and their commit.
+/// Output files and their commit.
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <motes/base/errors.h>
 #include <motes/base/system/files.h>
 #include <motes/io/atomic_file.h>
-#include <motes/io/unfinished_files.h>
 
 #include "io/files/disk_error.h"
-#include "io/files/temporary_name.h"
+#include "io/files/temporary.h"
 
 namespace motes::io {
 namespace {
 
 std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.parent_path().empty() ? "." : target.parent_path();
-}
-
-/// Where nothing is yet, under a name that cannot be foreseen; the empty file is made.
-std::filesystem::path temporary_beside(const std::filesystem::path& target) {
-  const std::filesystem::path temporary =
-      target.parent_path() / detail::temporary_name(target.stem().string(), target.extension().string());
-  note_unfinished(temporary);
-  if (const int error = system::create_new_file(temporary)) {
-    forget_unfinished(temporary);
-    detail::fail_on_disk(target, "cannot write", error);
-  }
-  return temporary;
 }
 
 /// What is there already and is not a file: a device, a pipe, what a shell opened. A file that takes its name
@@ -53,7 +38,8 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   if (std::filesystem::is_directory(there)) detail::fail_on_disk(target_, "cannot write", EISDIR);
   if (is_stream(target_, there)) {
     stream_ = true;
-    temporary_ = temporary_beside(std::filesystem::temp_directory_path() / target_.filename());
+    temporary_ = std::make_unique<detail::Temporary>(
+        std::filesystem::temp_directory_path() / target_.filename(), detail::Temporary::Kind::file);
     return;
   }
   if (std::filesystem::exists(there) && std::filesystem::is_symlink(target_, none))
@@ -64,29 +50,25 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   if (error) detail::fail_on_disk(folder, "cannot create folder", error.value());
   if (const int refused = system::refuses_files(folder))
     detail::fail_on_disk(folder, "folder is not writable", refused);
-  temporary_ = temporary_beside(place_);
+  temporary_ = std::make_unique<detail::Temporary>(place_, detail::Temporary::Kind::file);
 }
 
-AtomicFile::~AtomicFile() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
-  forget_unfinished(temporary_);
-}
+AtomicFile::~AtomicFile() = default;
+
+const std::filesystem::path& AtomicFile::path() const { return temporary_->path(); }
 
 void AtomicFile::commit() {
   if (stream_) {
-    if (const int error = system::append_to_stream(temporary_, target_))
+    if (const int error = system::append_to_stream(path(), target_))
       detail::fail_on_disk(target_, "cannot write", error);
     return;
   }
-  if (const int error = system::sync_file(temporary_))
-    detail::fail_on_disk(temporary_, "cannot write to disk", error);
+  if (const int error = system::sync_file(path()))
+    detail::fail_on_disk(path(), "cannot write to disk", error);
   std::error_code error;
-  std::filesystem::rename(temporary_, place_, error);
+  std::filesystem::rename(path(), place_, error);
   if (error) detail::fail_on_disk(target_, "cannot put the finished file in place", error.value());
-  forget_unfinished(temporary_);
-  temporary_.clear();
+  temporary_->release();
   const std::filesystem::path folder = folder_of(place_);
   if (const int unsynced = system::sync_folder(folder))
     detail::fail_on_disk(folder, "cannot write to disk", unsynced);
@@ -106,18 +88,6 @@ void write_text(const std::filesystem::path& target, std::string_view text) {
     out.close();
     if (!out) detail::fail_on_disk(target, "cannot write", errno != 0 ? errno : EIO);
   });
-}
-
-void remove_stale_temporaries(const std::filesystem::path& folder, const std::vector<std::string>& stems) {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> stale;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string stem = detail::stem_of_temporary(entry.path().filename().string());
-    const bool ours = stems.empty() || std::find(stems.begin(), stems.end(), stem) != stems.end();
-    if (!stem.empty() && ours && std::filesystem::is_regular_file(entry.symlink_status(ignored)))
-      stale.push_back(entry.path());
-  }
-  for (const auto& path : stale) std::filesystem::remove(path, ignored);
 }
 
 }  // namespace motes::io

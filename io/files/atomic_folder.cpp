@@ -7,7 +7,8 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/system/files.h>
-#include <motes/base/system/program.h>
+
+#include "io/files/temporary.h"
 
 namespace motes::io::detail {
 namespace {
@@ -18,23 +19,6 @@ namespace fs = std::filesystem;
   throw ResourceError(path.string() + ": " + doing + ": " + error.message() +
                       "; check permissions and free space, or choose another output");
 }
-
-/// Removed with all in it, whatever happens, unless release() was called.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-  void release() { path_.clear(); }
-
- private:
-  fs::path path_;
-};
 
 void sync(const fs::path& folder) {
   if (const int error = system::sync_file_system(folder); error != 0)
@@ -56,19 +40,28 @@ void write_folder_atomically(const fs::path& target, const std::function<bool(co
   fs::create_directories(parent, error);
   if (error) fail(parent, "cannot create folder", error);
 
-  const std::string suffix = "-" + std::to_string(system::this_process());
-  TemporaryFolder made(parent / ("." + place.filename().string() + ".tmp" + suffix));
-  fs::remove_all(made.path(), error);
-  fs::create_directory(made.path(), error);
-  if (error) fail(made.path(), "cannot create folder", error);
+  Temporary made(place, Temporary::Kind::folder);
   write(made.path());
   sync(made.path());
-  TemporaryFolder old(parent / ("." + place.filename().string() + ".old" + suffix));
-  if (there) fs::rename(place, old.path(), error);
+  if (!there) {
+    fs::rename(made.path(), place, error);
+    if (error) fail(place, "cannot put the finished folder in place", error);
+    made.release();
+    return;
+  }
+  // The earlier folder takes the temporary name, and goes with it.
+  if (system::exchange(made.path(), place) == 0) return;
+  const fs::path old = parent / ("." + place.filename().string() + ".old-" + system::random_digits());
+  fs::rename(place, old, error);
   if (error) fail(place, "cannot replace the folder", error);
   fs::rename(made.path(), place, error);
-  if (error) fail(place, "cannot put the finished folder in place", error);
+  std::error_code ignored;
+  if (error) {
+    fs::rename(old, place, ignored);
+    fail(place, "cannot put the finished folder in place", error);
+  }
   made.release();
+  fs::remove_all(old, ignored);
 }
 
 }  // namespace motes::io::detail

@@ -1,5 +1,6 @@
 #pragma once
-/// Names of temporary files: ".STEM.tmp-0123456789abcdef.EXT", beside their target.
+/// Names of temporary files and folders: ".STEM.tmp-DIGITS.EXT", beside their target. The digits, in
+/// hexadecimal, are 16 that cannot be foreseen and 16 that name the process.
 
 #include <string>
 
@@ -8,7 +9,11 @@ namespace motes::io::detail {
 /// `extension` with its point, or empty.
 std::string temporary_name(const std::string& stem, const std::string& extension);
 
-/// The stem, or empty where the name is not that of a temporary file.
-std::string stem_of_temporary(const std::string& name);
+/// What a name of this form is that of.
+struct TemporaryOf {
+  std::string stem;   ///< empty where the name has another form
+  bool left = false;  ///< its process has ended; false where that cannot be known
+};
+TemporaryOf read_temporary_name(const std::string& name);
 
 }  // namespace motes::io::detail

@@ -38,7 +38,7 @@ void forget_unfinished(const std::filesystem::path& file) {
 std::unique_lock<std::mutex> remove_unfinished_files() {
   std::unique_lock lock(unfinished().mutex);
   std::error_code ignored;
-  for (const std::filesystem::path& file : unfinished().files) std::filesystem::remove(file, ignored);
+  for (const std::filesystem::path& file : unfinished().files) std::filesystem::remove_all(file, ignored);
   return lock;
 }
 

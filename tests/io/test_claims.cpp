@@ -73,11 +73,18 @@ TEST_CASE("A frame number far off is refused, instead of making millions of empt
 }
 
 TEST_CASE("Temporary files are recognised by their names") {
+  const auto read = io::detail::read_temporary_name;
   const std::string name = io::detail::temporary_name("tracks", ".h5");
-  CHECK(io::detail::stem_of_temporary(name) == "tracks");
+  CHECK(read(name).stem == "tracks");
+  CHECK(!read(name).left);  // this process runs
   CHECK(name != io::detail::temporary_name("tracks", ".h5"));
-  CHECK(io::detail::stem_of_temporary(io::detail::temporary_name("frame_1.vtp", "")) == "frame_1.vtp");
+  CHECK(read(io::detail::temporary_name("frame_1.vtp", "")).stem == "frame_1.vtp");
+  CHECK(read(".tracks.tmp-0123456789abcdef.h5").stem ==
+        "tracks");  // of an earlier version: of which process?
+  CHECK(!read(".tracks.tmp-0123456789abcdef.h5").left);
+  CHECK(read(".t.tmp-0123456789abcdef0123456700000001.h5").stem == "t");
+  CHECK(!read(".t.tmp-0123456789abcdef0123456700000001.h5").left);  // of another machine
   for (const char* other :
        {"tracks.h5", ".tracks.h5", ".tracks.tmp-12-0.h5", ".tmp-0123456789abcdef", ".a.tmp-0123456789abcdeg"})
-    CHECK(io::detail::stem_of_temporary(other).empty());
+    CHECK(read(other).stem.empty());
 }

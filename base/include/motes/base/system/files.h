@@ -25,6 +25,9 @@ int sync_folder(const std::filesystem::path& path);
 /// Writes everything on the folder's file system through to the disk. Returns 0 or the system's error number.
 int sync_file_system(const std::filesystem::path& folder);
 
+/// Gives each of two files or folders the other's name, in one step. Returns 0 or the system's error number.
+int exchange(const std::filesystem::path& one, const std::filesystem::path& other);
+
 /// 0, or the system's error number that says why files cannot be created in this folder.
 int refuses_files(const std::filesystem::path& folder);
 

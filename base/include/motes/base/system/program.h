@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace motes::system {
@@ -48,6 +49,13 @@ void continue_in_watched_child(const std::function<void(const EndingSignal&)>& o
 
 /// The process number of this process.
 int this_process();
+
+/// 16 hexadecimal digits: this process, the machine since its start, and the container.
+std::string process_mark();
+
+/// Whether the process of that mark has ended. False where it cannot be known: another machine, or an
+/// earlier start of this one.
+bool has_ended(std::string_view mark);
 
 /// Seconds since this process was started; 0 if unknown.
 double seconds_since_start();
