@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <system_error>
 
 #include <motes/base/errors.h>
@@ -130,7 +131,13 @@ void Reader::fail(const std::string& what) const {
 }
 
 std::string Reader::ask(const Request& request, std::span<std::byte> out) const {
-  if (direct_) return request.serve(*direct_, out);
+  if (direct_) {
+    try {
+      return request.serve(*direct_, out);
+    } catch (const std::bad_alloc&) {
+      throw ResourceError(path_ + ": not enough memory to read it: it is damaged, or more than memory holds");
+    }
+  }
   const std::string answer = jail_->ask(request.pack(), out.size());
   if (!out.empty()) std::memcpy(out.data(), jail_->shared().data(), out.size());
   return answer;

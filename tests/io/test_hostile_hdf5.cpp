@@ -1,7 +1,12 @@
 // HDF5 files made to read what is not theirs, to crash the library or to ask for all memory.
+#include <fstream>
+#include <new>
 #include <optional>
+#include <span>
 
 #include <catch2/catch.hpp>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <motes/io/detections_h5.h>
 #include <motes/io/frame_source.h>
@@ -11,6 +16,7 @@
 #include <motes/io/vtk_tracks.h>
 
 #include "io/hdf5/h5.h"
+#include "io/hdf5/reader.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;
@@ -289,3 +295,37 @@ TEST_CASE("other HDF5 readers refuse data of other files too") {
   }
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtkhdf(dir / "t.vtkhdf"); }), Contains(secret));
 }
+
+// Sanitizers take far more addresses than memory; clang tells of them by no macro.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+TEST_CASE("without memory, trusted HDF5 files are refused by name") {
+  const TempDir dir;
+  constexpr hsize_t kValues = hsize_t{1} << 23;
+  std::vector<double> values(kValues);
+  {
+    const Handle file = create(dir / "large.h5");
+    const Handle list = creation_list();
+    H5Pset_chunk(list.id(), 1, &kValues);
+    H5Pset_deflate(list.id(), 1);
+    dataset(file, "/x", H5T_IEEE_F64LE, space_of({kValues}), list, values.data());
+  }
+  const Trusted trust;
+  const io::detail::h5::Reader file(dir / "large.h5");
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlimit limit = before;
+  limit.rlim_cur = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (16 << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+  std::string said;
+  try {
+    file.read("/x", io::detail::h5::Number::f64, std::as_writable_bytes(std::span(values)));
+  } catch (const ResourceError& error) {
+    said = error.what();
+  } catch (const std::bad_alloc&) {
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK_THAT(said, Contains("large.h5") && Contains("not enough memory"));
+}
+#endif
