@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # Kills, resumes, failing allocations, and limits on memory, file size, files, processes and disk: whatever happens, motes ends in 0 or 4, with at
-# most one line of error, no signal, and no temporary left; a killed run that is resumed gives the same bytes.
+# most one line of error, no signal, and no temporary left; a killed run that is resumed gives the same bytes, and one whose output is written
+# anew leaves the output before it, or none, or the whole of it.
 #
-#   scripts/torture.sh [--short] [kills|memory|allocations|files|processes|disk ...]
+#   scripts/torture.sh [--short] [kills|outputs|memory|allocations|files|processes|disk ...]
 #
-# MOTES: the executable (build/<preset>/bin/motes). KILLS (200), ALLOCATIONS (1000), MEMORY (40 limits a command): trials. --short: a few of each,
-# for the test suite, at places that SEED (1) decides. Ends in 1 where anything was found; what was run and seen is printed at the end.
+# MOTES: the executable (build/<preset>/bin/motes). KILLS (200), OUTPUTS (200), ALLOCATIONS (1000), MEMORY (40 limits a command): trials. --short: a
+# few of each, for the test suite, at places that SEED (1) decides. Ends in 1 where anything was found; what was run and seen is printed at the end.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 short=0
 [ "${1:-}" = --short ] && short=1 && shift
 if [ $short = 1 ]; then
   RANDOM=${SEED:-1}
-  kills=${KILLS:-4} allocations=${ALLOCATIONS:-20} memory=${MEMORY:-3}
+  kills=${KILLS:-4} outputs=${OUTPUTS:-9} allocations=${ALLOCATIONS:-20} memory=${MEMORY:-3}
 else
-  kills=${KILLS:-200} allocations=${ALLOCATIONS:-1000} memory=${MEMORY:-40}
+  kills=${KILLS:-200} outputs=${OUTPUTS:-200} allocations=${ALLOCATIONS:-1000} memory=${MEMORY:-40}
 fi
 motes=${MOTES:-$root/build/${MOTES_PRESET:-release}/bin/motes}
 [ -x "$motes" ] || { echo "scripts/torture.sh: no executable $motes: build it, or set MOTES" >&2; exit 2; }
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(kills memory allocations files processes disk)
+[ ${#parts[@]} -gt 0 ] || parts=(kills outputs memory allocations files processes disk)
 
 work=$(mktemp -d)
 chmod 755 "$work"
@@ -28,7 +29,7 @@ failed=0 trials=0 ended_0=0 ended_4=0
 export OMP_WAIT_POLICY=passive
 
 complain() { echo "torture: $*" >&2; failed=1; }
-temporaries() { find "$1" -name '.*.tmp-*' 2>/dev/null; }
+temporaries() { find "$1" \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -print 2>/dev/null; }
 # Contents of the results, but for the report, which holds times.
 fingerprint() { (cd "$1" && find . -type f ! -name report.json ! -name preview.png | sort | xargs sha256sum); }
 
@@ -43,7 +44,7 @@ check() {
   esac
   lines=$(grep -c 'motes: error: ' "$work/err")
   if [ "$code" = 4 ] && [ "$lines" != 1 ]; then complain "$name: $lines lines of error: $(tail -c 300 "$work/err")"; fi
-  [ -z "$(temporaries "$folder")" ] || { complain "$name: left $(temporaries "$folder")"; find "$folder" -name '.*.tmp-*' -delete; }
+  [ -z "$(temporaries "$folder")" ] || { complain "$name: left $(temporaries "$folder")"; temporaries "$folder" | xargs rm -rf; }
 }
 
 simulation=$work/simulation
@@ -86,6 +87,55 @@ run_kills() {
     code=$?
     check "resumed after kill $i" $code "$work/killed"
     fingerprint "$work/killed" | cmp -s - "$work/whole.sums" || complain "kill $i: resumed results differ"
+  done
+}
+
+# Commands with one output: a name, then the words; OUT stands for a folder. What they write is the same each time.
+single=("csv convert $tracks OUT/o.csv" "h5 convert $tracks OUT/o.h5" "vtp convert $tracks OUT/o.vtp" "ctc convert $tracks OUT/o.ctc --like $stack"
+  "geff convert $tracks OUT/o.geff" "detect detect $stack -o OUT/o.h5" "picture render $tracks -o OUT/o.png --size 320x240"
+  "movie render $tracks --movie OUT/o.gif --size 160x120" "merge merge $work/part0.h5 $work/part1.h5 --config $work/plan.yaml -o OUT/o")
+
+# In every other trial the output is there before.
+run_outputs() {
+  local i words name code odd whole begin
+  local -A took=()
+  "$motes" plan "$stack" -o "$work/plan.yaml" --quiet && "$motes" detect "$work/plan.yaml" --frames 0:3 -o "$work/part0.h5" --quiet &&
+    "$motes" detect "$work/plan.yaml" --frames 3:6 -o "$work/part1.h5" --quiet || complain "the parts: exit $?"
+  for ((i = 0; i < outputs; ++i)); do
+    read -ra words <<<"${single[$((i % ${#single[@]}))]}"
+    name=${words[0]} whole=$work/single/${words[0]}
+    if [ -z "${took[$name]:-}" ]; then
+      mkdir -p "$whole"
+      words=("${words[@]//OUT/$whole}")
+      begin=$(date +%s%N)
+      "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err" || complain "$name, whole: exit $?: $(tail -c 300 "$work/err")"
+      took[$name]=$((($(date +%s%N) - begin) / 1000000))
+      fingerprint "$whole" >"$work/$name.sums"
+      read -ra words <<<"${single[$((i % ${#single[@]}))]}"
+    fi
+    rm -rf "$work/out" && mkdir "$work/out"
+    [ $((i / ${#single[@]} % 2)) = 0 ] || cp -a "$whole/." "$work/out/"
+    words=("${words[@]//OUT/$work/out}")
+    "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err" &
+    sleep "$(awk -v r=$RANDOM -v ms="${took[$name]}" 'BEGIN { print r / 32768 * ms / 1000 }')"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    (cd "$work/out" && find . \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -o -type f ! -name report.json ! -name preview.png -print) | sort >"$work/there"
+    if [ -s "$work/there" ]; then
+      (cd "$work/out" && xargs sha256sum <"$work/there") >"$work/there.sums"
+      if [ $name = merge ]; then  # a folder of files, each of them whole or absent
+        odd=$(grep -vxFf "$work/$name.sums" "$work/there.sums" | grep -v checkpoint)
+      else
+        odd=$(diff "$work/$name.sums" "$work/there.sums")
+      fi
+      [ -z "$odd" ] || complain "$name, kill $i: what is there is not whole: $odd"
+    elif [ $((i / ${#single[@]} % 2)) = 1 ]; then
+      complain "$name, kill $i: the output before is gone"
+    fi
+    "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err"
+    code=$?
+    check "$name after kill $i" $code "$work/out"
+    fingerprint "$work/out" | cmp -s - "$work/$name.sums" || complain "$name, kill $i: another result: exit $code: $(tail -c 300 "$work/err")"
   done
 }
 
