@@ -174,7 +174,7 @@ DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView
     answer.matching.v[j] = static_cast<double>(found.duals.v[j]) * step;
   if (exact) return answer;
   answer.kind = ProofKind::doubles;
-  answer.proof = prove_optimal(costs, answer.matching, 64 * step);
+  answer.proof = prove_optimal(execution, costs, answer.matching, 64 * step);
   return answer;
 }
 
@@ -205,7 +205,7 @@ DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, 
   if (exact) return answer;
   answer.kind = ProofKind::doubles;
   const double unit = std::max(survey.largest, std::numeric_limits<double>::min());
-  answer.proof = prove_optimal(costs, answer.matching, unit * 0x1p-46);
+  answer.proof = prove_optimal(execution, costs, answer.matching, unit * 0x1p-46);
   return answer;
 }
 
@@ -273,14 +273,16 @@ DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const Unm
 
 bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>& row_to_col) {
   static thread_local SmallAssignment small;
-  if (!small.solve(d.data, d.rows, d.cols)) return false;
   // Sums of integers do not round up to 2^53.
   const bool exact = survey.whole && survey.largest * 4 * (static_cast<double>(d.rows) + d.cols) < 0x1p53;
+  if (!small.solve(d.data, d.rows, d.cols, exact ? 0 : survey.largest * 0x1p-50)) return false;
   if (!exact && !small.proves(survey.largest)) {
     PricedMatching matching{std::move(small.row_to_col), std::move(small.col_to_row), std::move(small.v)};
     const DenseCosts costs(d, UnmatchedCosts::of_smaller_side(d.rows, d.cols), survey.largest, 1);
     const double unit = std::max(survey.largest, std::numeric_limits<double>::min());
-    prove_optimal(costs, matching, unit * std::ldexp(1.0, -46));
+    Execution execution;
+    execution.threads = 1;
+    prove_optimal(execution, costs, matching, unit * 0x1p-46);
     small.row_to_col = std::move(matching.row_to_col);
     small.col_to_row = std::move(matching.col_to_row);
     small.v = std::move(matching.v);

@@ -19,9 +19,9 @@ namespace motes::python {
 namespace {
 
 /// Up to so many entries solve_small is faster than what large problems take.
-constexpr std::size_t kSmallEntries = 512 * 512;
-/// The same where one side has 1.05 to 4 times as many as the other.
-constexpr std::size_t kSmallWideEntries = 1 << 19;
+constexpr std::size_t kSmallEntries = 1 << 19;
+/// The same where one side has more than 4 times as many as the other.
+constexpr std::size_t kSmallWideEntries = 1 << 18;
 /// From so many entries on Python's lock is released.
 constexpr std::size_t kUnlockedEntries = 64 * 64;
 /// From so many entries on more than one thread pays.
@@ -96,7 +96,7 @@ bool lies_ready(const StridedMatrix& m, double sign) {
 bool is_small(const StridedMatrix& m) {
   const auto few = static_cast<std::size_t>(std::min(m.rows, m.cols)),
              many = static_cast<std::size_t>(std::max(m.rows, m.cols));
-  const bool wide = 20 * many >= 21 * few && many <= 4 * few;
+  const bool wide = many > 4 * few;
   return few * many <= (wide ? kSmallWideEntries : kSmallEntries);
 }
 

@@ -1,33 +1,17 @@
 #include "python/src/optimality.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
 #include <motes/base/stop.h>
 
-#include "python/src/wide_number.h"
+#include "python/src/residual_graph.h"
+#include "python/src/tied_assignment.h"
 
 namespace motes::python {
 namespace {
 
-/// Rounding of ((c - v) - (a - w)) in doubles of magnitude up to 1.
-constexpr double kRounding = 32 * std::numeric_limits<double>::epsilon();
-
-/// An edge of the residual graph: what holds `from` takes `to`. Its weight is the sum of up to four doubles.
-struct Edge {
-  Index from, to;
-  Index row;  ///< that takes `to`; -1: none does, `to` is left alone
-  std::array<double, 4> terms;
-};
-
-/// Memory that small problems keep from call to call.
-struct GraphMemory {
-  std::vector<Edge> edges;
-  std::vector<double> held;
-  std::vector<DoubleCosts::Entry> entries;
-};
 template <class Number>
 struct PathMemory {
   std::vector<std::size_t> offsets, next;
@@ -36,68 +20,6 @@ struct PathMemory {
   std::vector<std::int64_t> parent;
   std::vector<Index> queue, later;
   std::vector<char> queued;
-};
-
-/// The light edges of the residual graph. Node cols() is s.
-class ResidualGraph {
- public:
-  ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit, GraphMemory& memory)
-      : costs_(costs), m_(m), memory_(memory), edges_(memory.edges) {
-    edges_.clear();
-    const double reach = limit + kRounding * (scale() + limit);
-    add_pairs(reach);
-    add_alone_rows(reach);
-    add_alone_cols(reach);
-  }
-  const std::vector<Edge>& edges() const { return edges_; }
-  Index nodes() const { return costs_.cols() + 1; }
-
- private:
-  double scale() const {
-    double most = costs_.largest();
-    for (const double v : m_.v) most = std::max(most, std::abs(v));
-    return most;
-  }
-  void add_pairs(double reach) {
-    std::vector<double>& held = memory_.held;
-    held.resize(at(costs_.rows()));
-    std::vector<DoubleCosts::Entry>& entries = memory_.entries;
-    entries.clear();
-    costs_.entries_within(reach, m_, held.data(), entries);
-    edges_.reserve(entries.size());
-    for (const DoubleCosts::Entry& e : entries) {
-      const Index k = m_.row_to_col[at(e.row)];
-      const double price = k >= 0 ? m_.v[at(k)] : 0;
-      edges_.push_back(
-          {k >= 0 ? k : costs_.cols(), e.col, e.row, {e.cost, -m_.v[at(e.col)], -held[at(e.row)], price}});
-    }
-  }
-  /// Rows that may be left alone.
-  void add_alone_rows(double reach) {
-    for (Index i = 0; i < costs_.rows(); ++i) {
-      const Index k = m_.row_to_col[at(i)];
-      if (k < 0 || costs_.row_cost(i) == kNone) continue;
-      const double held = costs_.cost(i, k), price = m_.v[at(k)];
-      if (costs_.row_cost(i) - (held - price) <= reach)
-        edges_.push_back({k, costs_.cols(), i, {costs_.row_cost(i), -held, price, 0}});
-    }
-  }
-  /// Columns that may be, and those that are.
-  void add_alone_cols(double reach) {
-    for (Index j = 0; j < costs_.cols(); ++j) {
-      const double alone = costs_.col_cost(j), price = m_.v[at(j)];
-      if (alone == kNone) continue;
-      if (m_.col_to_row[at(j)] < 0)
-        edges_.push_back({j, costs_.cols(), -1, {price, -alone, 0, 0}});
-      else if (alone - price <= reach)
-        edges_.push_back({costs_.cols(), j, -1, {alone, -price, 0, 0}});
-    }
-  }
-
-  const DoubleCosts& costs_;
-  const PricedMatching& m_;
-  GraphMemory& memory_;
-  std::vector<Edge>& edges_;
 };
 
 /// Shortest paths from everywhere, in numbers that do not round.
@@ -113,10 +35,10 @@ class Paths {
         weight_(memory.weight),
         distance_(memory.distance),
         parent_(memory.parent) {
-    const std::vector<Edge>& edges = graph.edges();
+    const std::vector<ResidualEdge>& edges = graph.edges();
     const std::size_t nodes = at(graph.nodes());
     offsets_.assign(nodes + 1, 0);
-    for (const Edge& e : edges) ++offsets_[at(e.from) + 1];
+    for (const ResidualEdge& e : edges) ++offsets_[at(e.from) + 1];
     for (std::size_t k = 0; k < nodes; ++k) offsets_[k + 1] += offsets_[k];
     order_.resize(edges.size());
     weight_.resize(edges.size());
@@ -125,16 +47,14 @@ class Paths {
     for (std::size_t e = 0; e < edges.size(); ++e) {
       const std::size_t place = next[at(edges[e].from)]++;
       order_[place] = static_cast<std::uint32_t>(e);
-      Number sum{};
-      for (const double term : edges[e].terms) sum += on_grid<Number>(term, lsb);
-      weight_[place] = sum;
+      weight_[place] = weight_of<Number>(edges[e], lsb);
     }
     distance_.assign(nodes, Number{});
     parent_.assign(nodes, -1);
   }
 
   /// Edges of negative cycles, each a list in the order of walking; empty: there is none.
-  std::vector<std::vector<const Edge*>> negative_cycles() {
+  std::vector<std::vector<const ResidualEdge*>> negative_cycles() {
     std::vector<Index>&queue = memory_.queue, &later = memory_.later;
     std::vector<char>& queued = memory_.queued;
     queue.clear(), queued.assign(distance_.size(), 0);
@@ -169,7 +89,7 @@ class Paths {
  private:
   std::size_t relax(Index k, std::vector<char>& queued, std::vector<Index>& later) {
     std::size_t changes = 0;
-    const std::vector<Edge>& edges = graph_.edges();
+    const std::vector<ResidualEdge>& edges = graph_.edges();
     for (std::size_t p = offsets_[at(k)]; p < offsets_[at(k) + 1]; ++p) {
       const Index to = edges[order_[p]].to;
       const Number there = distance_[at(k)] + weight_[p];
@@ -182,8 +102,8 @@ class Paths {
     return changes;
   }
   /// Cycles of the parents are negative ones.
-  std::vector<std::vector<const Edge*>> parent_cycles() const {
-    std::vector<std::vector<const Edge*>> cycles;
+  std::vector<std::vector<const ResidualEdge*>> parent_cycles() const {
+    std::vector<std::vector<const ResidualEdge*>> cycles;
     std::vector<Index> seen(parent_.size(), -1);
     for (Index start = 0; at(start) < parent_.size(); ++start) {
       Index k = start;
@@ -192,7 +112,7 @@ class Paths {
         k = edge_into(k)->from;
       }
       if (seen[at(k)] != start || parent_[at(k)] < 0) continue;
-      std::vector<const Edge*> cycle;
+      std::vector<const ResidualEdge*> cycle;
       Index walk = k;
       do {
         cycle.push_back(edge_into(walk));
@@ -202,7 +122,9 @@ class Paths {
     }
     return cycles;
   }
-  const Edge* edge_into(Index k) const { return &graph_.edges()[static_cast<std::size_t>(parent_[at(k)])]; }
+  const ResidualEdge* edge_into(Index k) const {
+    return &graph_.edges()[static_cast<std::size_t>(parent_[at(k)])];
+  }
 
   const ResidualGraph& graph_;
   int lsb_;
@@ -214,17 +136,18 @@ class Paths {
 };
 
 /// Every node of the cycle goes to what held the node before it.
-void turn(const std::vector<const Edge*>& cycle, Index s, PricedMatching& m) {
-  for (const Edge* e : cycle)
+void turn(const std::vector<const ResidualEdge*>& cycle, Index s, PricedMatching& m) {
+  for (const ResidualEdge* e : cycle)
     if (e->to != s) m.col_to_row[at(e->to)] = e->row;
-  for (const Edge* e : cycle)
+  for (const ResidualEdge* e : cycle)
     if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
 }
 
 /// Nodes of the edges by new numbers, which are few; `ends`: [2 * edges] from, to.
-std::size_t number_nodes(const std::vector<Edge>& edges, std::size_t nodes, std::vector<Index>& ends) {
+std::size_t number_nodes(const std::vector<ResidualEdge>& edges, std::size_t nodes,
+                         std::vector<Index>& ends) {
   ends.clear();
-  for (const Edge& e : edges) ends.push_back(e.from), ends.push_back(e.to);
+  for (const ResidualEdge& e : edges) ends.push_back(e.from), ends.push_back(e.to);
   if (16 * edges.size() > nodes) return nodes;
   static thread_local std::vector<Index> known;
   known = ends;
@@ -257,7 +180,7 @@ bool has_no_cycle(const ResidualGraph& graph) {
 /// Light edges form no cycle, and one heavier edge outweighs the roundings of all others of a cycle: then no
 /// cycle is negative. `limit`: as of prove_optimal.
 bool proven_at_a_glance(const DoubleCosts& costs, const PricedMatching& m, double limit,
-                        GraphMemory& memory) {
+                        ResidualMemory& memory) {
   double scale = costs.largest();
   for (const double v : m.v) scale = std::max(scale, std::abs(v));
   const double steps = static_cast<double>(costs.cols()) + 2;
@@ -265,9 +188,9 @@ bool proven_at_a_glance(const DoubleCosts& costs, const PricedMatching& m, doubl
   const double rounding = kRounding * (scale + wide);
   if (!(wide < scale / 4)) return false;
   const ResidualGraph graph(costs, m, wide, memory);
-  if (graph.edges().size() > 8 * at(costs.cols()) + 64) return false;  // ties: cycles are likely
+  if (graph.has_ties()) return false;
   double deepest = 0;
-  for (const Edge& e : graph.edges())
+  for (const ResidualEdge& e : graph.edges())
     deepest = std::max(deepest, -((e.terms[0] + e.terms[1]) + (e.terms[2] + e.terms[3])));
   return wide > steps * (deepest + rounding) + rounding && has_no_cycle(graph);
 }
@@ -289,16 +212,22 @@ Pass search(const ResidualGraph& graph, int lsb, PricedMatching& m) {
 
 }  // namespace
 
-Proof prove_optimal(const DoubleCosts& costs, PricedMatching& m, double limit) {
+Proof prove_optimal(const Execution& execution, const DoubleCosts& costs, PricedMatching& m, double limit) {
   constexpr int kRoom = 126, kSumBits = 40;
-  static thread_local GraphMemory memory;
+  static thread_local ResidualMemory memory;
   Proof proof;
   if (proven_at_a_glance(costs, m, limit, memory)) return proof;
   while (true) {
     const ResidualGraph graph(costs, m, limit, memory);
-    BitRange bits;
-    for (const Edge& e : graph.edges())
-      for (const double term : e.terms) bits.add(term);
+    if (graph.has_ties()) {
+      if (const auto tied = solve_tied(execution, costs, graph, m)) {
+        proof.turned += tied->turned;
+        if (tied->span * (1 + kRounding) <= limit) return proof;
+        limit = 4 * tied->span;
+        continue;
+      }
+    }
+    const BitRange bits = bits_of(graph.edges());
     const int lsb = std::min(bits.low, 0);
     const bool wide = bits.high - lsb + kSumBits > kRoom;
     const Pass pass = wide ? search<WideInteger>(graph, lsb, m) : search<Int128>(graph, lsb, m);

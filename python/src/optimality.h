@@ -12,13 +12,15 @@
 /// cycle, the edges below it form no cycle at all, unless costs are tied.
 ///
 /// A negative cycle is turned, which improves M, and the search goes on; so the result is optimal for any
-/// doubles. Source of the criterion: Klein, "A primal method for minimal cost flows", Management Science 14
-/// (1967); of the prices: Bellman-Ford, in the queue order of Moore (1959).
+/// doubles. Where costs are tied, all cycles are turned at once (tied_assignment.h). Source of the criterion:
+/// Klein, "A primal method for minimal cost flows", Management Science 14 (1967); of the prices:
+/// Bellman-Ford, in the queue order of Moore (1959).
 
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include <motes/base/execution.h>
 #include <motes/base/index.h>
 
 namespace motes::python {
@@ -64,6 +66,7 @@ class DoubleCosts {
 };
 
 /// Makes M optimal, if it is not. `limit`: D to begin with, above 0. M must be a feasible matching.
-Proof prove_optimal(const DoubleCosts& costs, PricedMatching& matching, double limit);
+Proof prove_optimal(const Execution& execution, const DoubleCosts& costs, PricedMatching& matching,
+                    double limit);
 
 }  // namespace motes::python

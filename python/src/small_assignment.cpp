@@ -49,6 +49,16 @@ MOTES_INLINE double least_of(const double* c, std::size_t n) {
   return least;
 }
 
+/// v = min(v, c).
+MOTES_INLINE void lower(const double* c, std::size_t n, double* v) {
+  std::size_t j = 0;
+  for (; j + kLanes <= n; j += kLanes) {
+    const Doubles here = lanes<Doubles>(c + j), before = lanes<Doubles>(v + j);
+    lanes<Doubles>(v + j) = here < before ? here : before;
+  }
+  for (; j < n; ++j) v[j] = c[j] < v[j] ? c[j] : v[j];
+}
+
 /// The row's least offer c - v, and the least of the others.
 struct Offers {
   double first = kFar, second = kFar;
@@ -117,6 +127,24 @@ MOTES_INLINE std::int64_t count_light(const double* c, const double* v, std::siz
 
 }  // namespace
 
+/// Prices are the columns' least costs, and each row takes a column of its least offer. Only of as many
+/// columns as rows: free ones have the price 0.
+MOTES_INLINE void SmallAssignment::reduce_columns() {
+  v.assign(row(0), row(0) + cols_);
+  for (Index i = 1; i < rows_; ++i) lower(row(i), at(cols_), v.data());
+  for (double& price : v) price = price < kFar ? price : 0;  // a column without a row
+  for (Index i = 0; i < rows_; ++i) {
+    const double* c = row(i);
+    const double reach = two_least(c, v.data(), at(cols_)).first + tolerance_;
+    Index j = 0;
+    while (j < cols_ && !(c[j] - v[at(j)] <= reach && col_to_row[at(j)] < 0)) ++j;
+    if (j < cols_ && reach < kFar)
+      take(i, j);
+    else
+      free_.push_back(i);
+  }
+}
+
 MOTES_INLINE void SmallAssignment::reduce_rows() {
   for (Index i = 0; i < rows_; ++i) {
     const double* c = row(i);
@@ -167,14 +195,25 @@ MOTES_INLINE void SmallAssignment::reduce_free_rows() {
   free_.swap(later_);
 }
 
-/// The open column at that distance, a free one if there is.
+/// A free column among those at most `tolerance_` farther than the least distance, or the first at that.
 MOTES_INLINE Index SmallAssignment::nearest(double least) const {
-  Index any = -1;
-  for (Index j = 0; j < cols_; ++j) {
-    if (open_[at(j)] != least) continue;
-    if (col_to_row[at(j)] < 0) return j;
-    if (any < 0) any = j;
+  const double reach = least + tolerance_;
+  const double* open = open_.data();
+  Index any = -1, j = 0;
+  const auto is_end = [&](Index k) {
+    if (!(open[k] <= reach)) return false;
+    if (any < 0 && open[k] == least) any = k;
+    return col_to_row[at(k)] < 0;
+  };
+  constexpr auto kStep = static_cast<Index>(kLanes);
+  for (; j + kStep <= cols_; j += kStep) {
+    const Integers near = lanes<Doubles>(open + j) <= reach;
+    if ((near[0] | near[1] | near[2] | near[3]) == 0) continue;
+    for (Index k = j; k < j + kStep; ++k)
+      if (is_end(k)) return k;
   }
+  for (; j < cols_; ++j)
+    if (is_end(j)) return j;
   return any;
 }
 
@@ -188,7 +227,7 @@ MOTES_INLINE bool SmallAssignment::augment(Index start) {
   while (least < kFar) {
     const Index j = nearest(least), i = col_to_row[at(j)];
     if (i < 0) {
-      end = j;
+      end = j, least = open_[at(j)];
       break;
     }
     settled_.push_back(j);
@@ -208,13 +247,16 @@ MOTES_INLINE bool SmallAssignment::augment(Index start) {
 }
 
 MOTES_CLONES
-bool SmallAssignment::solve(const double* costs, Index rows, Index cols) {
-  costs_ = costs, rows_ = rows, cols_ = cols;
+bool SmallAssignment::solve(const double* costs, Index rows, Index cols, double tolerance) {
+  costs_ = costs, rows_ = rows, cols_ = cols, tolerance_ = tolerance;
   row_to_col.assign(at(rows), -1);
   col_to_row.assign(at(cols), -1);
   v.assign(at(cols), 0);
   free_.clear();
-  reduce_rows();
+  if (rows_ == cols_ && cols_ >= kFewColumns)
+    reduce_columns();
+  else
+    reduce_rows();
   for (int sweep = 0; sweep < 2 && !free_.empty(); ++sweep) reduce_free_rows();
   for (const Index row : free_)
     if (!augment(row)) return false;

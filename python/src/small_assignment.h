@@ -3,8 +3,9 @@
 /// before the first row is looked at.
 ///
 /// Source: Jonker & Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment
-/// problems", Computing 38 (1987): reduction of rows, augmenting row reduction twice, then Dijkstra's
-/// algorithm from each row that is still free. Of equal columns a free one is taken, and of these the first.
+/// problems", Computing 38 (1987): reduction of columns where there are as many as rows, else of rows,
+/// augmenting row reduction twice, then Dijkstra's algorithm from each row that is still free. Of equal
+/// columns a free one is taken, and of these the first.
 ///
 /// Prices are sums of doubles and round, so that the answer may be off the optimum by some roundings.
 /// proves() tells whether it is the optimum all the same. An edge k -> j of the residual graph says that the
@@ -24,7 +25,9 @@ namespace motes::python {
 class SmallAssignment {
  public:
   /// Row-major, rows <= cols; finite or +infinity (forbidden). False where no assignment of all rows exists.
-  bool solve(const double* costs, Index rows, Index cols);
+  /// Searches end at a free column up to `tolerance` farther than the nearest one: costs that are tied but
+  /// for rounding are not searched for the best of roundings, which proves() would not tell anyway.
+  bool solve(const double* costs, Index rows, Index cols, double tolerance);
   /// After solve: the answer is an optimum. `largest`: the largest magnitude of finite costs. False: perhaps.
   bool proves(double largest);
 
@@ -34,6 +37,7 @@ class SmallAssignment {
  private:
   const double* row(Index i) const { return costs_ + at(i) * at(cols_); }
   void take(Index i, Index j) { row_to_col[at(i)] = j, col_to_row[at(j)] = i; }
+  void reduce_columns();
   void reduce_rows();
   void reduce_free_rows();
   bool augment(Index start);
@@ -43,6 +47,7 @@ class SmallAssignment {
 
   const double* costs_ = nullptr;
   Index rows_ = 0, cols_ = 0;
+  double tolerance_ = 0;
   std::vector<Index> free_, later_, settled_;
   std::vector<std::int64_t> parent_;
   /// Of a search; +infinity in `open_` and -infinity in `price_` for settled columns.

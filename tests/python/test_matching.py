@@ -1,5 +1,6 @@
 """motes.matching beyond what SciPy's own tests ask: exactness for any doubles, shapes, errors, unmatched costs."""
 
+import time
 from fractions import Fraction
 from itertools import permutations
 
@@ -79,6 +80,57 @@ def test_near_ties_beyond_the_solvers_grid(rng, shape):
     scaled = np.round(costs * 2**23).astype(np.int64)
     k, m = scipy_optimize.linear_sum_assignment(scaled.astype(float))  # SciPy rounds nothing of these
     assert int(scaled[i, j].sum()) == int(scaled[k, m].sum())
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (50, 46), (300, 300), (290, 300), (600, 600), (800, 760)])
+@pytest.mark.parametrize("noise", [1, 2000])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_sums_that_are_tied_but_for_last_bits(rng, shape, noise, form):
+    """All assignments of the same lines cost the same but for the last bits, which are compared exactly."""
+    a, b = (1 + rng.integers(0, 2**50, (1, n)) * 2.0**-54 for n in shape)
+    few = min(shape)
+    a[:, few:] += 1  # the first lines are the best ones
+    b[:, few:] += 1
+    a = a.T
+    costs = a + b  # rounded to 2^-51, from multiples of 2^-54
+    costs += rng.integers(0, noise, shape) * 2.0**-51
+    a, b, whole = (np.round(x * 2.0**54).astype(np.int64) for x in (a, b, costs))
+    rest = whole - a - b
+    best = scipy_optimize.linear_sum_assignment(rest[:few, :few].astype(float))
+    if form == "dense":
+        i, j = matching.linear_sum_assignment(costs)
+    else:
+        i, j = matching.min_weight_full_bipartite_matching(sparse.csr_array(costs))
+    assert set(i) == set(j) == set(range(few))
+    assert int(rest[i, j].sum()) == int(rest[best].sum())
+
+
+@pytest.mark.parametrize("shape", [(500, 500), (600, 600)])
+def test_ties_take_about_as_long_as_scipy(rng, shape):
+    costs = rng.random((shape[0], 1)) + rng.random(shape[1])
+    taken = []
+    for solve in (matching.linear_sum_assignment, scipy_optimize.linear_sum_assignment):
+        begin = time.process_time()
+        solve(costs)
+        taken.append(time.process_time() - begin)
+    assert taken[0] < 6 * taken[1]
+
+
+def test_ties_where_some_stay_alone(rng):
+    """Pairs cost what their ends would cost alone, but for last bits."""
+    bit = 2.0**-52
+    a, b = rng.integers(0, 2**45, (2, 60)) * 2.0**-45
+    more = rng.integers(0, 9, (60, 60))
+    of_row, of_col = rng.integers(0, 6, (2, 60))
+    found = matching.assign(
+        a[:, None] + b + more * bit, unmatched_row=a + of_row * bit, unmatched_col=b + of_col * bit
+    )
+    rest = more - of_row[:, None] - of_col
+    best = np.zeros((120, 120))
+    best[:60, :60] = rest
+    i, j = found.row_ind, found.col_ind
+    assert 0 < len(i) < 60 and found.cycles_turned > 0
+    assert rest[i, j].sum() == best[scipy_optimize.linear_sum_assignment(best)].sum()
 
 
 @pytest.mark.parametrize("shape", [(500, 530), (530, 500), (480, 1000), (700, 740), (720, 736)])
