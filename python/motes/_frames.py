@@ -270,13 +270,15 @@ def axes_and_channel(
     return axes, channel
 
 
-def require_units(settings: Mapping[str, str], frames: int = 1) -> None:
-    """All that an array does not tell is asked for at once."""
+def require_units(settings: Mapping[str, str], frames: int = 1, remark: str = "") -> None:
+    """All that an array does not tell is asked for at once, with a remark on what it does tell."""
     needs = {"voxel_um": "the voxel size [z, y, x] in um (1: lengths are in voxels)"}
     if frames > 1:
         needs["dt_s"] = "the time between frames in s (1: times are in frames)"
     missing = [name for name in needs if settings.get("input." + name, "auto") == "auto"]
     if missing:
         raise _core.UsageError(
-            f"{', '.join(missing)}: an array has no metadata; give " + " and ".join(needs[name] for name in missing)
+            f"{', '.join(missing)}: an array has no metadata; give "
+            + " and ".join(needs[name] for name in missing)
+            + remark
         )

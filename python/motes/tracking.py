@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._coordinates import add_coordinates
 from ._frames import Frames, axes_and_channel, axes_text, named_axes, plane_voxel, refuse_no_images, require_units
 from ._settings import check_progress, in_memory, path_of, settings_of, threads_for, whole_threads
 from .tracks import Tracks, require_tracks
@@ -101,9 +102,10 @@ def track(
         The array's axes, of T, C, Z, Y, X; default what an xarray.DataArray calls its dimensions,
         and 'TZYX' for four axes. Of an iterable: a frame's.
     voxel_um : float or sequence [z, y, x], or [y, x] of planes
-        Voxel size in um. Files may know it themselves.
+        Voxel size in um. Files may know it themselves, and coordinates of an xarray.DataArray
+        that name their units.
     dt_s : float
-        Seconds between frames. Not needed if the file states it.
+        Seconds between frames. Not needed if the file or such coordinates state it.
     channel : int, optional
         The channel to track, from 0.
     frames : int, optional
@@ -160,7 +162,7 @@ def track(
     refuse_no_images(source)
     axes, channel = axes_and_channel(keys, axes, channel)
     series = Frames(source, axes, channel, frames)
-    require_units(keys, series.length)
+    require_units(keys, series.length, add_coordinates(keys, source, axes))
     plane_voxel(keys, voxel_um, series.axes)
     shape = list(series.first.shape)
     note = series.noting_progress(progress)
@@ -216,8 +218,8 @@ def locate(
         raise ValueError("axes: locate takes one frame; batch takes a series")
     settings_of(more, function="locate")
     table = batch(
-        array, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
-        settings=settings, **more,
+        volume if hasattr(volume, "dims") else array, radius_um, voxel_um=voxel_um, threshold=threshold,
+        axes=axes, channel=channel, settings=settings, **more,
     )  # fmt: skip
     return table.drop(columns=["frame", "t_s"], errors="ignore")
 
@@ -281,7 +283,7 @@ def batch(
     keys = settings_of(given, settings, "batch")
     refuse_no_images(source)
     axes, channel = axes_and_channel(keys, axes, channel)
-    require_units(keys)
+    require_units(keys, remark=add_coordinates(keys, source, axes))
     series = Frames(source, axes, channel, frames)
     plane_voxel(keys, voxel_um, series.axes)
     timed = "input.dt_s" in keys
