@@ -1,4 +1,4 @@
-/// Estimates the memory of detection, and moves arrays to scratch files if it exceeds execution.memory_gb.
+/// Moves arrays to scratch files where they, or what detection is to take, exceed execution.memory_gb.
 
 #include "app/bounded_memory.h"
 
@@ -10,7 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <motes/base/errors.h>
+#include <motes/base/large_blocks.h>
 #include <motes/base/scratch.h>
+#include <motes/io/vtk_tracks.h>
 
 namespace motes::app {
 namespace {
@@ -39,6 +42,24 @@ std::int64_t frames_in_memory(const Config& config, const io::SeriesInfo& info) 
   // Half is for all else: maxima, spots, tracks, and the program itself.
   return static_cast<std::int64_t>(
       std::min(*config.execution.memory_gb * 1e9 / 2 / std::max(1.0, detection_bytes(info)), 1e6));
+}
+
+void bound_arrays(const Config& config, const std::filesystem::path& folder) {
+  if (!config.execution.memory_gb) return;
+  keep_large_blocks_in_files(scratch_folder(folder),
+                             static_cast<std::int64_t>(std::min(*config.execution.memory_gb, 1e9) * 1e9));
+}
+
+void require_memory_for_vtk(const Config& config, std::size_t points) {
+  constexpr double kBytes = 42;  // a point, in tracks.vtp
+  const double gigabytes = kBytes * static_cast<double>(points) / 1e9;
+  if (!config.execution.memory_gb || !config.output.vtk || !io::has_vtk() ||
+      gigabytes <= *config.execution.memory_gb / 4)
+    return;
+  throw UsageError(
+      fmt::format("output.vtk: tracks.vtp of {} points takes {:.2g} GB of memory, more than a quarter of "
+                  "execution.memory_gb; set output.vtk: false, or a larger execution.memory_gb",
+                  points, gigabytes));
 }
 
 void bound_memory(const Config& config, const std::filesystem::path& folder, OpenedInput& input,

@@ -93,6 +93,7 @@ void run_detect(Session& session, const DetectArguments& arguments, Communicator
     file = draws ? std::filesystem::path(arguments.picture)
                  : output_path(arguments.file, {}, input.path, "_detections.csv");
     if (!draws) wants_h5(file);
+    bound_arrays(config, file.parent_path());
     bound_memory(config, file.parent_path(), input, console);
     if (!draws) prepare_folder_of(file);
   });

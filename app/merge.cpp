@@ -15,6 +15,7 @@
 #include <motes/io/detections_h5.h>
 #include <motes/io/track_files.h>
 
+#include "app/bounded_memory.h"
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/earlier_run.h"
@@ -164,6 +165,7 @@ void run_merge(Session& session, const MergeArguments& arguments) {
   if (arguments.parts.empty()) throw UsageError("merge needs the parts: files of motes detect -o PART.h5");
   require_argument(arguments.dir, "merge needs -o DIR, the folder for the results");
   Config config = configure(session, "", true);
+  bound_arrays(config, arguments.dir);
   std::vector<Part> parts;
   for (const std::string& name : arguments.parts) parts.push_back(read_part(name));
   order_parts(parts);

@@ -210,8 +210,8 @@ void add_execution_and_output(std::vector<Option>& table) {
           "GPUs by their numbers in `motes info`. Several share the frames of track and detect."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
-                      "Memory for detection. Larger frames are detected in files in TMPDIR, else beside the "
-                      "results. auto: no limit."));
+                      "Memory of a run. What is larger is kept in files in TMPDIR, else beside the results. "
+                      "auto: no limit."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
           "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <omp.h>
 
+#include <motes/base/large_blocks.h>
 #include <motes/base/system/memory.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/preview.h>
@@ -138,6 +139,7 @@ void run_track(Session& session, const TrackArguments& arguments, Communicator* 
     omp_set_num_threads(thread_count(share_of_threads(config)));  // io's loops take this many
     dir = output_path(arguments.dir, config.output.dir, config.input.path, "_tracks");
     if (!arguments.force) refuse_other_run(dir, config);
+    bound_arrays(config, dir);
     session.stages.begin("read", "points");
     input = open_input(config);
     for (const std::string& line : describe(input)) session.console.note(line);
@@ -206,12 +208,14 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.begin("gate", "");
   std::size_t points = 0;
   for (const Detections& frame : series.frames) points += frame.size();
+  require_memory_for_vtk(config, points);
   const PointCheck check = check_points(execution, series.frames, config.input.path);
   for (const std::string& warning : repeat_warnings(check.repeats, points)) console.warn(warning);
   for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
   const GateChoice choice =
       choose_gate(execution, config, series.frames, check, series.dt_s, series.length_unit, console);
   stages.begin("link", "frame pairs");
+  keep_more_blocks_in_memory();
   LinkedSeries linked = link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");

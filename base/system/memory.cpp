@@ -34,9 +34,14 @@ std::int64_t peak_memory() {
 
 std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
+std::size_t block_size(void* block) { return malloc_usable_size(block); }
+
 void ask_large_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_HUGEPAGE); }
 
-void drop_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
+void drop_pages(void* begin, std::size_t bytes) {
+  if (madvise(begin, bytes, MADV_REMOVE) != 0)  // pages of files, whose contents go as well
+    madvise(begin, bytes, MADV_DONTNEED);
+}
 
 void return_free_memory() { malloc_trim(0); }
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/large_blocks.h>
 #include <motes/base/system/worker.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -199,6 +200,7 @@ Worker::Worker(const Limits& limits, const std::function<void(Channel&)>& body, 
     : channel_(ends.parent, ends.memory) {
   child_ = fork();
   if (child_ == 0) {
+    keep_blocks_of_child_in_memory();
     leave_parent(ends.child, ends.memory);
     limit_memory(limits.memory_bytes);
     allow_cpu(limits.cpu_s);

@@ -53,6 +53,36 @@ whole=$(peak "$work/whole") bounded=$(peak "$work/bounded")
 echo "peak: $whole MB in memory, $bounded MB in files"
 [ "$bounded" -lt $((whole * 7 / 10)) ] || fail "$bounded MB in files, $whole MB in memory"
 
+# Of tables too, whose rows may be in any order: arrays that exceed the bound together are files.
+"$motes" simulate "$root/configs/demo.yaml" -o "$work/table" --quiet --set simulation.particles=120000 \
+  --set simulation.frames=6 --set 'simulation.box_um=[49, 49, 49]' --set simulation.speed_um_s=0.1 \
+  --set 'simulation.detections=[csv]' --set simulation.min_distance_um=0.01 --set imaging.write_frames=false || fail "a table"
+table=$work/table/detections.csv
+awk 'NR == 1 { print; next } { print | "sort -t, -k3,3" }' "$table" >"$work/table/shuffled.csv"
+for name in detections shuffled; do
+  options=("$work/table/$name.csv" --set linking.scope=pairs --set output.vtk=false --set output.preview=false --quiet)
+  "$motes" track "${options[@]}" -o "$work/$name-whole" || fail "$name, in memory"
+  for gb in 0.0001 0.1; do
+    "$motes" track "${options[@]}" -o "$work/$name-$gb" --set execution.memory_gb=$gb || fail "$name, $gb GB"
+    for file in tracks.h5 tracks.csv; do
+      cmp "$work/$name-whole/$file" "$work/$name-$gb/$file" || fail "$name, $gb GB: another $file"
+    done
+    echo "$name, $gb GB: $(peak "$work/$name-$gb") MB, in memory $(peak "$work/$name-whole") MB"
+  done
+  [ "$(peak "$work/$name-0.0001")" -lt $(($(peak "$work/$name-whole") * 8 / 10)) ] || fail "$name: much is resident"
+done
+nothing_left "tables"
+"$motes" track "$table" -o "$work/refused" --set execution.memory_gb=0.06 --quiet >"$work/out" 2>"$work/err"
+[ $? = 2 ] && grep -q 'motes: error: output.vtk: .*execution.memory_gb' "$work/err" || fail "VTK: $(cat "$work/err")"
+(
+  ulimit -f 2000
+  trap '' XFSZ
+  "$motes" track "${options[@]}" -o "$work/refused" --set execution.memory_gb=0.01 >"$work/out" 2>"$work/err"
+  [ $? = 4 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "motes: error: .*no array of.*TMPDIR" "$work/err" ||
+    fail "a table on a full disk: $(cat "$work/err")"
+  exit $failed
+) || failed=1
+
 # A run that is killed leaves no file.
 "$motes" track "$large" -o "$work/killed" --quiet --set execution.memory_gb=0.2 &
 run=$!

@@ -18,6 +18,9 @@ std::int64_t peak_memory();
 /// Bytes of a page.
 std::size_t page_size();
 
+/// Bytes of a block of malloc, which may be more than were asked for.
+std::size_t block_size(void* block);
+
 /// Asks for large pages in a range of whole pages; the system may ignore it.
 void ask_large_pages(void* begin, std::size_t bytes);
 

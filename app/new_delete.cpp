@@ -1,0 +1,9 @@
+/// The program's operator new and delete, so that execution.memory_gb bounds arrays of every kind.
+
+#include <new>
+
+#include <motes/base/large_blocks.h>
+
+void* operator new(std::size_t bytes) { return motes::take_block(bytes); }
+void operator delete(void* block) noexcept { motes::give_block(block); }
+void operator delete(void* block, std::size_t) noexcept { motes::give_block(block); }
