@@ -105,7 +105,7 @@ Command add_convert(CLI::App& app, Session& session) {
       add_command(app, "convert", "Convert tracks between formats (by the output's extension)");
   auto arguments = std::make_shared<ConvertArguments>();
   command.add_option("IN", arguments->in, "Tracks in any readable format");
-  command.add_option("OUT", arguments->out,
+  command.add_option("OUT,-o,--output", arguments->out,
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
                      ".vtp or .vtkhdf");
   command.add_option("--like", arguments->like, "The images: their voxel size, frame interval and shape")

@@ -59,8 +59,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   };
   const std::size_t length = letters(word).size();
   const bool like =
-      !name.empty() && edit_distance(letters(word).substr(0, kLongestWord), letters(name)) * 2 <=
-                           std::max<std::size_t>(length, 2);
+      !name.empty() && edit_distance(letters(word).substr(0, kLongestWord), letters(name)) * 2 <= length;
   return like ? "; did you mean '" + name + "'? See " + help : "; see " + help;
 }
 

@@ -29,6 +29,12 @@ TEST_CASE("convert: h5 to h5 loses nothing") {
   CHECK(outcome.code == 0);
   CHECK(outcome.err == "");
   CHECK(file_bytes(h5) == file_bytes(dir / "copy.h5"));
+  for (const char* option : {"-o", "--output"})  // as the other commands have it
+    CHECK(run_motes({"convert", h5.string(), option, (dir / (std::string(option) + ".csv")).string()}).code ==
+          0);
+  CHECK(file_bytes(dir / "-o.csv") == file_bytes(dir / "--output.csv"));
+  const Outcome unknown = run_motes({"convert", h5.string(), "-x", "y.csv"});
+  CHECK_THAT(unknown.err, Contains("see motes convert --help") && !Contains("did you mean"));
 }
 
 TEST_CASE("convert says in one line what a format does not keep") {
