@@ -2,7 +2,7 @@
 
 networkx and lap ship their tests, and those installed are run; the others' stand in their source
 distributions, and are run where MOTES_PEER_TESTS names a folder with these, unpacked. Nothing is copied.
-lapjv, lapx, ultrack and motile have no tests of a solver that motes can stand in for.
+lapjv and the wheel of lapx have no tests; those of ultrack and motile were not looked at.
 
 All that are run pass with networkx 3.6.1, laptrack 0.17.1, traccuracy 0.4.3 and munkres 3.0.0 (Python 3.11), and
 SciPy's own (test_scipy_own.py) with 1.9.3, 1.11.4, 1.13.1, 1.14.1 and 1.17.1, NumPy 1.23.5 to 2.4.6.
