@@ -32,7 +32,8 @@ constexpr int kResources = static_cast<int>(ExitCode::resources);
 
 int signal_of(Ending ending) { return ending == Ending::request ? SIGTERM : SIGKILL; }
 
-/// Tells machines, their starts, and containers, which number their processes anew, apart; 0 if unknown.
+/// A number of this machine, its present boot and this container: within these a process number is unique.
+/// 0 if unknown.
 std::uint32_t this_system() {
   static const std::uint32_t system = [] {
     std::ifstream file("/proc/sys/kernel/random/boot_id");

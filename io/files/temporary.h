@@ -7,7 +7,7 @@ namespace motes::io::detail {
 
 /// An empty file or folder beside `target`, under a name that cannot be foreseen, removed when this object
 /// is destroyed. A process that is killed leaves it; the next one on this machine that writes the same target
-/// removes it.
+/// removes it, unless the machine was restarted in between.
 class Temporary {
  public:
   enum class Kind : bool { file, folder };

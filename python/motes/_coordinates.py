@@ -51,7 +51,10 @@ def _coordinates(source: Any, axes: Any) -> dict[str, tuple[float | None, float 
 
 
 def add_coordinates(keys: dict[str, str], source: Any, axes: Any) -> str:
-    """Sets what nobody gave; returns a remark on coordinates that do not tell."""
+    """Sets the voxel size and the frame interval where they are not given.
+
+    Returns a remark on coordinates whose unit is missing or unknown, for an error message.
+    """
     found = _coordinates(source, axes)
     sizes = {letter: step * scale for letter, (step, scale) in found.items() if step and scale}
     if "Y" in sizes and "X" in sizes and ("Z" in sizes or "Z" not in (axes_text(axes) or named_axes(source) or "")):

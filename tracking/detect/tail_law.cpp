@@ -143,8 +143,8 @@ constexpr double kTailFrom = 0.97;    // quantile from which on scores are tail
 constexpr double kTailStart = 0.995;  // where the tail is cut off at first,
 constexpr double kTailLeast = 0.99;   // and at least
 constexpr int kTailRounds = 4;
-constexpr Prior kOfSquares{-0.02, 0.03};  // the squared scores' tail, on noise of its box's every direction,
-constexpr double kShared = 0.5;           // less so much for each of its scales in a degree of freedom
+constexpr Prior kOfSquares{-0.02, 0.03};  // shape of the squared scores' tail where all directions hold noise
+constexpr double kShared = 0.5;           // how far it falls for each unit of scale / dof
 constexpr double kTailScores = 100;       // at least, and
 constexpr double kTailOverCount = 4;      // times what is asked for: of few scores the tail is longer,
 constexpr double kTailMost = 0.5;         // up to this share

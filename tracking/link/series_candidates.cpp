@@ -52,9 +52,8 @@ double most_kept(Row& row, std::size_t most) {
   return row.sorted[most - 1];
 }
 
-/// Of the links that cost `limit`, kMostTied stay. As many detections at one place, or so close together that
-/// the model does not tell them apart, have the same: `number` of the detection says with which it begins, so
-/// that each of them finds its own.
+/// Of the links that cost `limit`, kMostTied stay. Detections at one place all have these ties. Which stay
+/// depends on the detection's `number`, so that each has others to choose from.
 void thin_ties(Row& row, double limit, Index number) {
   row.tied.clear();
   for (std::size_t k = 0; k < row.to.size(); ++k)

@@ -13,9 +13,9 @@
 namespace motes::tracking::detail {
 
 /// [points] for each detection the one that it follows, -1: none; empty where nowhere too many
-/// coincide: more than kMostCoincident, or fewer where the links between all that coincide would be many. A
-/// place where so many do in one frame has copies in every frame. `order` is
-/// position_order; of each place's detections the one is that of the lowest number. O(points log points).
+/// coincide: more than kMostCoincident, or fewer if the links between all that coincide would be many. A
+/// place where so many do in one frame has copies in every frame. `order` is position_order; of
+/// each place's detections the one is that of the lowest number. O(points log points).
 std::vector<matching::Index> find_copies(const SeriesPoints& points,
                                          const std::vector<matching::Index>& order);
 

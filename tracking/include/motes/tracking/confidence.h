@@ -6,9 +6,9 @@
 /// parameters come from links of which some are wrong, and tracks that share detections are not independent.
 /// So a series is simulated from the fitted model, at the detections' own density, and linked in the same
 /// way, from the fitted parameters on; the share of its links that are right, as a function of their odds, is
-/// the calibration. With
-/// neighbours' motion the simulated series is made as hard as the real one by what can be measured in both:
-/// the share of links that change when a tenth of the detections is left out.
+/// the calibration. With neighbours' motion the simulated series is made as hard as the real one
+/// by what can be measured in both: the share of links that change when a tenth of the detections is left
+/// out.
 
 #include <cstdint>
 #include <vector>

@@ -50,11 +50,12 @@ void continue_in_watched_child(const std::function<void(const EndingSignal&)>& o
 /// The process number of this process.
 int this_process();
 
-/// 16 hexadecimal digits: this process, the machine since its start, and the container.
+/// 16 hexadecimal digits that tell this process from all others: they name the machine, its present boot, the
+/// container and the process number.
 std::string process_mark();
 
-/// Whether the process of that mark has ended. False where it cannot be known: another machine, or an
-/// earlier start of this one.
+/// Whether the process of that mark has ended. False where this cannot be known: the mark is of another
+/// machine or container, or of an earlier boot.
 bool has_ended(std::string_view mark);
 
 /// Seconds since this process was started; 0 if unknown.
