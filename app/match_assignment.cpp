@@ -150,14 +150,16 @@ void require_ranks(const MatchArguments& arguments) {
     throw UsageError("--ties: on several ranks (mpirun) only any is possible");
 }
 
-/// As choose(), for solvers with a form for several ranks; auto: jv for matrices, else hungarian-tree.
+/// As choose(), for solvers with a form for several ranks; auto: jv for matrices and points, hungarian-tree
+/// for graphs.
 matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& config,
                                      const matching::CostsView& problem) {
   const bool automatic = arguments.solver == "auto";
-  const bool matrix = std::holds_alternative<matching::DenseCostsView>(problem);
-  if (automatic) arguments.solver = matrix ? "jv" : "hungarian-tree";
-  if (arguments.solver == "jv" && !matrix)
-    throw UsageError("--solver: jv takes only full matrices on several ranks (mpirun); use hungarian-tree");
+  const bool graph = std::holds_alternative<matching::SparseCostsView>(problem);
+  if (automatic) arguments.solver = graph ? "hungarian-tree" : "jv";
+  if (arguments.solver == "jv" && graph)
+    throw UsageError(
+        "--solver: jv takes only full matrices and points on several ranks (mpirun); use hungarian-tree");
   matching::AutoChoice choice = choose(arguments, config, problem);
   if (automatic) choice.reason = "it sends the least data of the exact solvers for several ranks";
   return choice;

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Date & Nagi 2016, Tables 4 and 5 (Figs 4 and 5), and `jv` beside them: one matrix distributed over the GPUs of a host, a rank each.
 #
-#   bench/papers_ranks.sh FILE.csv [papers] [jv]      (default: both)
+#   bench/papers_ranks.sh FILE.csv [papers] [jv] [points]      (default: all)
 #
-# papers: `hungarian` and `hungarian-tree`, n = 10,000, 14,142 and 20,000, integers in 0..10n. jv: floats, up to n = 200,000.
+# papers: `hungarian` and `hungarian-tree`, n = 10,000, 14,142 and 20,000, integers in 0..10n. jv: floats, up to n = 200,000. points: `jv` without a matrix, n = 4 * 10^6.
 # Numbers of ranks by turns; certified over all pairs outside the clock. NCCL runs without NVLink multicast.
-# Environment: BENCH (build/release/bin/bench_assignment), RANKS ("1 2 4"), REPEATS (5), SIZES of jv, LIMIT (seconds a row, 60),
+# Environment: BENCH (build/release/bin/bench_assignment), RANKS ("1 2 4"), REPEATS (5), SIZES of jv, POINTS (4000000), LIMIT (seconds a row, 60),
 # ROOM (memory of a GPU in MiB, as nvidia-smi has it): matrices that need over 92 % of it are left out.
 set -euo pipefail
-file=${1:?usage: bench/papers_ranks.sh FILE.csv [papers] [jv]}
+file=${1:?usage: bench/papers_ranks.sh FILE.csv [papers] [jv] [points]}
 shift
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(papers jv)
+[ ${#parts[@]} -gt 0 ] || parts=(papers jv points)
 bench=${BENCH:-build/release/bin/bench_assignment}
 room=${ROOM:-$(nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | sort -n | head -1)}
 export NCCL_NVLS_ENABLE=0
@@ -39,6 +39,12 @@ for part in "${parts[@]}"; do
         for ranks in ${RANKS:-1 2 4}; do
           [ $((n * n / ranks * 4 / 1048576)) -gt $((room * 92 / 100)) ] ||
             row "$ranks" --space device --solver jv --instance "gen:uniform?rows=$n&high=$((10 * n))&type=float"
+        done
+      done ;;
+    points)
+      for sigma in .3 1; do
+        for ranks in ${RANKS:-1 2 4}; do
+          row "$ranks" --solver jv --instance "gen:points?n=${POINTS:-4000000}&sigma=$sigma"
         done
       done ;;
     *) echo "no part '$part'" >&2; exit 2 ;;

@@ -15,6 +15,7 @@ SparseCosts copy_to_host(const SparseCostsView&) { throw_no_device(); }
 
 namespace detail {
 void check_device_problem(Workspace*, int, const CostsView&) { throw_no_device(); }
+EdgeFindings find_faults_on_device(const Execution&, const CostsView&, const Matching&) { throw_no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { throw_no_device(); }
 Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) {
   throw_no_device();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <motes/base/communicator.h>
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/device.h>
 #include <motes/base/gpu/resources.cuh>
@@ -49,6 +50,22 @@ DeviceReport list_devices() {
   }
   if (report.devices.empty()) report.why_none = "the CUDA devices do not answer";
   return report;
+}
+
+int device_of_rank(Communicator& ranks) {
+  int count = 0;
+  ranks.agreed([&] {
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+      cudaGetLastError();
+      throw ResourceError("no GPU on this rank's machine; use the cpu back end");
+    }
+    const int here = launched().size > 1 ? launched().local_size : ranks.size();
+    if (here > count)
+      throw ResourceError(std::to_string(here) + " ranks on a machine with " + std::to_string(count) +
+                          " GPUs; start one rank a GPU");
+  });
+  const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
+  return place % count;
 }
 
 DeviceBytes::DeviceBytes(std::size_t bytes, int device) : size_(bytes), device_(device) {

@@ -146,20 +146,4 @@ void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std
   library().check(library().group_end(), "gather");
 }
 
-int device_of_rank(Communicator& ranks) {
-  int count = 0;
-  ranks.agreed([&] {
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-      cudaGetLastError();
-      throw ResourceError("no GPU on this rank's machine; use the cpu back end");
-    }
-    const int here = launched().size > 1 ? launched().local_size : ranks.size();
-    if (here > count)
-      throw ResourceError(std::to_string(here) + " ranks on a machine with " + std::to_string(count) +
-                          " GPUs; start one rank a GPU");
-  });
-  const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
-  return place % count;
-}
-
 }  // namespace motes::gpu

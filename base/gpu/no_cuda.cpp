@@ -1,5 +1,6 @@
 /// The GPU interface of a build without CUDA: it reports why there is no device.
 
+#include <motes/base/communicator.h>
 #include <motes/base/execution.h>
 #include <motes/base/gpu/device.h>
 #include <motes/base/gpu/no_device.h>
@@ -13,6 +14,11 @@ class Arena {};
 DeviceReport list_devices() { return {{}, MOTES_NO_CUDA_REASON}; }
 
 void throw_no_device() { throw ResourceError("no GPU: " MOTES_NO_CUDA_REASON "; use the cpu back end"); }
+
+int device_of_rank(Communicator& ranks) {
+  ranks.agreed([] { throw_no_device(); });
+  return 0;
+}
 
 DeviceBytes::DeviceBytes(std::size_t, int) { throw_no_device(); }
 DeviceBytes::~DeviceBytes() { static_cast<void>(device_); }  // the only use of the member in this build

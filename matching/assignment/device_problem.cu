@@ -91,7 +91,7 @@ std::string pair_text(const Fault& f) { return "(" + std::to_string(f.i) + ", " 
 template <class Entries>
 struct VerifyParameters {
   Entries entries;
-  const Index *row_to_col, *col_to_row;
+  const Index* row_to_col;
   const Cost *u, *v;  ///< both nullptr where the answer has no duals
 };
 /// What the rows' pass finds. Faults are the least (row, col) of each kind.
@@ -210,46 +210,48 @@ void check_device_problem(Workspace* workspace, int device, const CostsView& pro
                                 (limit == kMaxGridCost ? "50 steps of its grid" : "58"));
 }
 
-Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching) {
+EdgeFindings find_faults_on_device(const Execution& execution, const CostsView& problem,
+                                   const Matching& matching) {
   Workspace own;
   gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
-  const device::HostUnmatched unmatched = device::host_unmatched(problem);
-  const CostsView readable = device::with_unmatched(problem, unmatched);
   const auto* sparse = std::get_if<SparseCostsView>(&problem);
   const Offset edges = sparse != nullptr ? sparse->graph.edges() : 0;
   EdgeFindings findings;
-  if (indexable(problem, matching)) {
-    detail::with_entries(problem, [&](const auto& host_entries) {
-      const auto entries = device::to_device(arena, host_entries, space_of(problem), edges);
-      using Entries = std::decay_t<decltype(entries)>;
-      const bool duals = has_duals(problem, matching);
-      const VerifyParameters<Entries> parameters{
-          entries, arena.upload(std::span<const Index>(matching.row_to_col)),
-          arena.upload(std::span<const Index>(matching.col_to_row)),
-          duals ? arena.upload(std::span<const Cost>(matching.duals.u)) : nullptr,
-          duals ? arena.upload(std::span<const Cost>(matching.duals.v)) : nullptr};
-      auto* faults = arena.take_filled<VerifyFaults>(1, 0xff);
-      Cost* cost = arena.take<Cost>(matching.row_to_col.size());
-      if (entries.rows > 0) {
-        verify_rows_kernel<<<blocks(arena), kThreads, 0, arena.stream()>>>(parameters, faults, cost);
-        MOTES_CUDA_LAUNCHED();
-      }
-      if constexpr (std::is_same_v<Entries, device::GeometricEntries>)
-        if (duals)
-          device::find_infeasible_points(arena, entries, parameters.u, parameters.v, &faults->infeasible);
-      findings.matched_cost = arena.download(cost, matching.row_to_col.size());
-      const VerifyFaults found = arena.download(faults, 1)[0];
-      const auto pair_of = [](unsigned long long f) {
-        return f == kNoFault ? Pair{}
-                             : Pair{static_cast<Index>(f >> 32), static_cast<Index>(f & 0xffffffffU)};
-      };
-      findings.no_edge = pair_of(found.no_edge);
-      findings.infeasible = pair_of(found.infeasible);
-      findings.loose = pair_of(found.loose);
-    });
-  }
-  return certify(readable, matching, findings);
+  detail::with_entries(problem, [&](const auto& host_entries) {
+    const auto entries = device::to_device(arena, host_entries, space_of(problem), edges);
+    using Entries = std::decay_t<decltype(entries)>;
+    const bool duals = has_duals(problem, matching);
+    const VerifyParameters<Entries> parameters{
+        entries, arena.upload(std::span<const Index>(matching.row_to_col)),
+        duals ? arena.upload(std::span<const Cost>(matching.duals.u)) : nullptr,
+        duals ? arena.upload(std::span<const Cost>(matching.duals.v)) : nullptr};
+    auto* faults = arena.take_filled<VerifyFaults>(1, 0xff);
+    Cost* cost = arena.take<Cost>(matching.row_to_col.size());
+    if (entries.rows > 0) {
+      verify_rows_kernel<<<blocks(arena), kThreads, 0, arena.stream()>>>(parameters, faults, cost);
+      MOTES_CUDA_LAUNCHED();
+    }
+    if constexpr (std::is_same_v<Entries, device::GeometricEntries>)
+      if (duals)
+        device::find_infeasible_points(arena, entries, parameters.u, parameters.v, &faults->infeasible);
+    findings.matched_cost = arena.download(cost, matching.row_to_col.size());
+    const VerifyFaults found = arena.download(faults, 1)[0];
+    const auto pair_of = [](unsigned long long f) {
+      return f == kNoFault ? Pair{} : Pair{static_cast<Index>(f >> 32), static_cast<Index>(f & 0xffffffffU)};
+    };
+    findings.no_edge = pair_of(found.no_edge);
+    findings.infeasible = pair_of(found.infeasible);
+    findings.loose = pair_of(found.loose);
+  });
+  return findings;
+}
+
+Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching) {
+  EdgeFindings findings;
+  if (indexable(problem, matching)) findings = find_faults_on_device(execution, problem, matching);
+  const device::HostUnmatched unmatched = device::host_unmatched(problem);
+  return certify(device::with_unmatched(problem, unmatched), matching, findings);
 }
 
 }  // namespace detail

@@ -26,7 +26,11 @@ void check_device_problem(Workspace* workspace, int device, const CostsView& pro
 /// check_problem (problem.h) with the execution's threads, device and memory.
 void check_problem_with(const Execution& execution, const CostsView& problem);
 
-/// verify on the device; host views are copied there first.
+/// The pass of verify over all pairs, on the device; host views are copied there first. Of the matching it
+/// reads row_to_col and the duals.
+EdgeFindings find_faults_on_device(const Execution& execution, const CostsView& problem,
+                                   const Matching& matching);
+/// verify on the device.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
 
 /// What optimal matchings may use instead of what this one does, as far as it could be part of an exchange.

@@ -79,14 +79,14 @@ Split detail::split_for(std::string_view solver, const CostsView& outline) {
   return rows ? Split::rows : Split::columns;
 }
 
-void detail::require_matrix_on_ranks(const CostsView& problem) {
-  if (!std::holds_alternative<DenseCostsView>(problem))
+void detail::refuse_graph_on_ranks(const CostsView& problem) {
+  if (std::holds_alternative<SparseCostsView>(problem))
     throw std::invalid_argument(
-        "jv on several ranks takes full matrices only; use hungarian-tree for other costs");
+        "jv on several ranks takes full matrices and points only; use hungarian-tree for graphs");
 }
 
 Split split_of(std::string_view solver, const CostsView& problem) {
-  if (solver == "jv") detail::require_matrix_on_ranks(problem);
+  if (solver == "jv") detail::refuse_graph_on_ranks(problem);
   return detail::split_for(solver, problem);
 }
 

@@ -17,23 +17,17 @@ inline CostsView outline_of(const DistributedCosts& problem) {
 /// split_of where only the outline is known.
 Split split_for(std::string_view solver, const CostsView& outline);
 
-/// Throws std::invalid_argument unless the costs are a matrix, as `jv` needs them.
-void require_matrix_on_ranks(const CostsView& problem);
+/// Throws std::invalid_argument if the costs are a graph's, which `jv` does not take on ranks.
+void refuse_graph_on_ranks(const CostsView& problem);
 
 /// Entries that count from `first`: these rows, and all columns, or the other way round.
 template <class Entries>
-Entries sliced(Entries e, Split split, const Block& mine) {
-  if constexpr (std::is_same_v<Entries, GeometricEntries>) {  // sparse and dense parts are cut already
-    const auto from = [&](const double*& p) { p = p == nullptr ? nullptr : p + mine.first; };
-    if (split == Split::rows) {
-      from(e.row_x), from(e.row_y), from(e.row_z);
-      e.rows = mine.count;
-    } else {
-      from(e.col_x), from(e.col_y), from(e.col_z);
-      e.cols = mine.count;
-    }
-  }
-  return e;
+Entries sliced(const Entries& e, Split split, const Block& mine) {
+  if constexpr (std::is_same_v<Entries, GeometricEntries>)  // sparse and dense parts are cut already
+    return split == Split::rows ? block_of_rows(e, mine.first, mine.count)
+                                : exchanged(block_of_rows(exchanged(e), mine.first, mine.count));
+  else
+    return e;
 }
 
 /// Calls f(entries) with this rank's part in the problem's own orientation.

@@ -6,7 +6,7 @@
 
 namespace motes::matching::detail {
 
-/// A matrix. The problem must be of the right form; its entries are checked here.
+/// A matrix, or points. The problem must be of the right form; its entries are checked here.
 Matching solve_by_core(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
                        const DistributedCoreSettings& settings = {});
 

@@ -9,7 +9,9 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 
+#include "matching/assignment/core/point_order.h"
 #include "matching/assignment/device_problem.h"
 #include "matching/distributed/distributed_problem.h"
 #include "matching/distributed/solve_by_core.h"
@@ -28,6 +30,10 @@ detail::Solution solve_distributed_core(Communicator& ranks, const Execution&, c
         "end");
   });
   return {};
+}
+detail::Solution solve_distributed_points(Communicator& ranks, const Execution& execution,
+                                          const detail::CanonicalSides&, const detail::GeometricEntries&) {
+  return solve_distributed_core<double>(ranks, execution, {}, nullptr, 0, {});
 }
 }  // namespace device
 #endif
@@ -157,23 +163,66 @@ void check_outline(const Execution& execution, std::string_view solver, const Co
   check_distributed(problem);
   if (solver != "jv") return;
   const auto* matrix = std::get_if<DenseCosts>(&problem.part);
-  require_matrix_on_ranks(view_of(problem.part));
+  refuse_graph_on_ranks(view_of(problem.part));
   if (matrix != nullptr && matrix->entries.index() < 2)
     check_problem(view_of(problem.part), threads);
   else
     check_form(view_of(problem.part), threads);
 }
 
+/// [rows] of matched pairs; kInfiniteCost of free rows.
+std::vector<Cost> costs_of_points(int threads, const GeometricEntries& entries,
+                                  const std::vector<Index>& row_to_col) {
+  constexpr std::size_t kRowsPerTask = 4096;
+  std::vector<Cost> cost(row_to_col.size(), kInfiniteCost);
+  parallel_for(threads, std::ssize(cost) / kRowsPerTask + 1, [&](std::int64_t task) {
+    const auto begin = static_cast<std::size_t>(task) * kRowsPerTask;
+    for (std::size_t i = begin; i < std::min(cost.size(), begin + kRowsPerTask); ++i)
+      if (row_to_col[i] != -1) cost[i] = entries.at(static_cast<Index>(i), row_to_col[i]);
+  });
+  return cost;
+}
+
+/// Every rank has the points; on the CPU it takes the rows of a block that lie side by side in space.
+Matching solve_points(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
+                      const DistributedCoreSettings& settings) {
+  const CostsView outline = outline_of(problem);
+  const CanonicalSides sides = check_and_orient(ranks, outline, problem, thread_count(execution));
+  return with_entries(view_of(problem.part), [&]<class Entries>(const Entries& given) {
+    if constexpr (!std::is_same_v<Entries, GeometricEntries>) {
+      return Matching{};  // matrices do not come here
+    } else {
+      const Entries entries = sides.exchanged ? exchanged(given) : given;
+      Solution solution;
+      if (execution.backend == Backend::cuda) {
+        solution = device::solve_distributed_points(ranks, execution, sides, entries);
+      } else {
+        const Canonical<Entries> canonical{sides, entries};
+        const OrderedPoints ordered(canonical, {});
+        const Canonical<Entries>& there = ordered.problem();
+        const DistributedCoreCalls calls{[&](const CoreSelection*) { return CanonicalSides(there); }, {}};
+        solution = ordered.restored(solve_distributed_core(ranks, execution, there, there.entries,
+                                                           block_of(there.rows, ranks.rank(), ranks.size()),
+                                                           calls, settings));
+      }
+      return finish_solution(outline, sides, std::move(solution),
+                             costs_of_points(thread_count(execution), entries, solution.row_to_col));
+    }
+  });
+}
+
 }  // namespace
 
 Matching solve_by_core(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
                        const DistributedCoreSettings& settings) {
+  if (std::holds_alternative<GeometricCosts>(problem.part))
+    return solve_points(ranks, execution, problem, settings);
   const CostsView outline = outline_of(problem);
   const int threads = thread_count(execution);
   const CanonicalSides oriented = orient_sides(outline);
   return with_canonical_part(problem, oriented.exchanged, [&]<class Entries>(const Entries& entries) {
     if constexpr (std::is_same_v<Entries, SparseEntries> || std::is_same_v<Entries, GeometricEntries>) {
-      return Matching{};  // was refused
+      return Matching{};  // was refused, or handled above
     } else {
       using T = std::decay_t<decltype(*entries.data)>;
       CanonicalSides sides;
@@ -192,7 +241,7 @@ Matching solve_by_core(Communicator& ranks, const Execution& execution, const Di
             return solve_part(ranks, threads, true, all, entries, problem.mine.first);
           }};
       Solution solution =
-          solve_distributed_core(ranks, execution, oriented, entries, problem.mine.first, calls, settings);
+          solve_distributed_core(ranks, execution, oriented, entries, problem.mine, calls, settings);
       return finish_distributed(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
     }
   });

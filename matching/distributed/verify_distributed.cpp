@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <limits>
 
+#include <motes/base/gpu/device.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 
+#include "matching/assignment/device_problem.h"
 #include "matching/certificate.h"
 #include "matching/distributed/distributed_problem.h"
 
@@ -67,6 +69,35 @@ Findings look(int threads, const Entries& entries, Index first_row, Index first_
   return all;
 }
 
+/// The same on this rank's GPU, for points: of a block of rows, whichever side is distributed.
+Findings look_on_device(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
+                        const Matching& matching, std::vector<Cost>& matched_cost) {
+  Execution here = execution;
+  here.device = gpu::device_of_rank(ranks);
+  Findings out;
+  ranks.agreed([&] {
+    const Block mine = block_of(problem.rows, ranks.rank(), ranks.size());
+    auto points = std::get<GeometricCostsView>(view_of(problem.part));
+    for (std::span<const double>* axis : {&points.row_points.x, &points.row_points.y, &points.row_points.z})
+      if (!axis->empty()) *axis = axis->subspan(at(mine.first), at(mine.count));
+    Matching rows;
+    const auto cut = [&](const auto& all) {
+      const auto begin = all.begin() + mine.first;
+      return std::decay_t<decltype(all)>(begin, begin + mine.count);
+    };
+    rows.row_to_col = cut(matching.row_to_col);
+    if (detail::has_duals(detail::outline_of(problem), matching))
+      rows.duals = {cut(matching.duals.u), matching.duals.v};
+    const detail::EdgeFindings found = detail::find_faults_on_device(here, points, rows);
+    std::copy(found.matched_cost.begin(), found.matched_cost.end(), matched_cost.begin() + mine.first);
+    const auto code = [&](const detail::Pair& pair) {
+      return pair ? code_of(mine.first + pair.row, pair.col) : kNone;
+    };
+    out = {code(found.no_edge), code(found.infeasible), code(found.loose)};
+  });
+  return out;
+}
+
 }  // namespace
 
 Certificate verify_distributed(Communicator& ranks, const Execution& execution,
@@ -75,8 +106,12 @@ Certificate verify_distributed(Communicator& ranks, const Execution& execution,
   if (!detail::indexable(outline, matching)) return detail::certify(outline, matching, {});
   std::vector<Cost> matched_cost(at(problem.rows), kInfiniteCost);
   Findings found;
-  const bool by_rows = problem.split == Split::rows;
+  const bool by_rows = problem.split == Split::rows,
+             by_gpu =
+                 execution.backend == Backend::cuda && std::holds_alternative<GeometricCosts>(problem.part);
+  if (by_gpu) found = look_on_device(ranks, execution, problem, matching, matched_cost);
   ranks.agreed([&] {
+    if (by_gpu) return;
     found = detail::with_part(problem, [&](const auto& entries) {
       return look(thread_count(execution), entries, by_rows ? problem.mine.first : 0,
                   by_rows ? 0 : problem.mine.first, matching, detail::has_duals(outline, matching),

@@ -31,7 +31,7 @@ done
 
 # The objective of one process; of several optima another may be given.
 for instance in 'gen:uniform?rows=701&high=7010&type=float' 'gen:uniform?rows=900&cols=620&high=300' \
-  'gen:low-rank?n=600&rank=3' 'gen:uniform?rows=40&high=90&density=.3&unmatched=20'; do
+  'gen:low-rank?n=600&rank=3' 'gen:uniform?rows=40&high=90&density=.3&unmatched=20' 'gen:points?n=900&sigma=.6'; do
   "$motes" match "$instance" --solver jv --backend cpu --json "$work/report" >/dev/null || fail "jv alone"
   objective=$(grep '"objective"' "$work/report")
   for ranks in 2 3; do
@@ -72,7 +72,7 @@ refused() {
 }
 refused 3 'no such file' "$work/absent.mtx"
 refused 2 'no form for several ranks' 'gen:uniform?rows=5&high=9' --solver auction
-refused 2 'full matrices' 'gen:points?n=50&sigma=.3' --solver jv
+refused 2 'full matrices' 'gen:points?n=50&sigma=.3&gate=1&sparse=1' --solver jv
 refused 2 'unknown option' 'gen:uniform?rows=5&high=9' --slover jv
 refused 2 'do not solve greedy problems' 'gen:rgg?n=50&degree=3' --problem greedy
 refused 2 'no form for several ranks' 'gen:rgg?n=50&degree=3' --solver hk

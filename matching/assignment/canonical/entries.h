@@ -173,4 +173,12 @@ inline GeometricEntries exchanged(const GeometricEntries& e) {
   return {e.cols, e.rows, e.col_x, e.col_y, e.col_z, e.row_x, e.row_y, e.row_z, e.metric, e.gate, e.scale};
 }
 
+/// Rows [first, first + count), numbered from 0.
+inline GeometricEntries block_of_rows(GeometricEntries e, Index first, Index count) {
+  for (const double** axis : {&e.row_x, &e.row_y, &e.row_z})
+    if (*axis != nullptr) *axis += first;
+  e.rows = count;
+  return e;
+}
+
 }  // namespace motes::matching::detail

@@ -46,25 +46,41 @@ std::vector<T> shared(Communicator& ranks, std::vector<T> values) {
   return values;
 }
 
-/// The pairs of all ranks, as rank 0 sees them; and a rank's part in answering.
+/// The rows `mine`; of a matrix no others are here.
 template <class T>
+DenseEntries<T> rows_here(const DenseEntries<T>& entries, const Block&) {
+  return entries;
+}
+GeometricEntries rows_here(const GeometricEntries& entries, const Block& mine) {
+  return block_of_rows(entries, mine.first, mine.count);
+}
+
+/// The pairs of all ranks, as rank 0 sees them; and a rank's part in answering.
+template <class Entries>
 class DistributedPairs final : public OutsidePairs {
  public:
-  DistributedPairs(Communicator& ranks, const Execution& execution, const DenseEntries<T>& entries,
-                   Index first, const CanonicalSides& oriented, const DistributedCoreCalls& calls,
+  static constexpr bool kPoints = std::is_same_v<Entries, GeometricEntries>;
+
+  DistributedPairs(Communicator& ranks, const Execution& execution, const Entries& given, const Block& mine,
+                   const CanonicalSides& oriented, const DistributedCoreCalls& calls,
                    const DistributedCoreSettings& settings)
       : ranks_(ranks),
         execution_(execution),
-        entries_(entries),
-        rows_{&ranks, first, oriented.rows},
+        given_(given),
+        entries_(rows_here(given, mine)),
+        rows_{&ranks, mine.first, oriented.rows},
         calls_(calls),
         settings_(settings),
-        size_(settings.size.of_rows > 0 ? settings.size : core_size<DenseEntries<T>>(oriented)),
-        finder_(thread_count(execution), entries_, first) {}
+        size_(settings.size.of_rows > 0 ? settings.size : core_size<Entries>(oriented)),
+        finder_(thread_count(execution), entries_, mine.first) {}
 
   /// Collective. What was seen of all entries; the core stays with each rank.
   const CoreSelection& select() {
-    mine_ = select_core(execution_, entries_, size_.of_rows, size_.of_columns, rows_);
+    if constexpr (kPoints)
+      mine_ = select_point_core(execution_, given_, size_.of_rows, size_.of_columns,
+                                {rows_.first, entries_.rows}, &ranks_);
+    else
+      mine_ = select_core(execution_, entries_, size_.of_rows, size_.of_columns, rows_);
     return mine_;
   }
   void set_sides(const CanonicalSides& sides) { sides_ = &sides; }
@@ -86,6 +102,7 @@ class DistributedPairs final : public OutsidePairs {
       all.core.graph.row_offsets.push_back(all.core.graph.row_offsets.back() + n);
     all.level = mine_.level;
     all.annealed = mine_.annealed;
+    all.complete = mine_.complete;
     mine_.core = {};
     return all;
   }
@@ -105,7 +122,7 @@ class DistributedPairs final : public OutsidePairs {
     give(Order::ways_out);
     return ways_out_on_all(trapped, reached, v, count, found);
   }
-  bool of_matrix() const override { return true; }
+  bool of_matrix() const override { return !kPoints; }
   void anneal(CoreSelection& selection) override {
     give(Order::anneal);
     selection = anneal_on_all();
@@ -147,7 +164,23 @@ class DistributedPairs final : public OutsidePairs {
   /// Whether an error has ended the work on every rank.
   bool ended() const { return ended_; }
 
-  Solution solve_whole_on_all(const std::vector<Cost>& prices) {
+  Solution solve_whole_on_all([[maybe_unused]] const std::vector<Cost>& prices) {
+    if constexpr (kPoints)
+      return ranks_.rank() > 0 ? Solution{}
+                               : solve_by_dense_paths(Canonical<Entries>{*sides_, given_}, {{}, {}, prices});
+    else
+      return solve_gathered(prices);
+  }
+
+ private:
+  struct Found {
+    Index row, col;
+    Cost cost;
+  };
+
+  /// On rank 0, which the others give their rows, or by the caller's way.
+  Solution solve_gathered(const std::vector<Cost>& prices) {
+    using T = std::decay_t<decltype(*entries_.data)>;
     if (Offset{sides_->rows} * sides_->cols > settings_.most_gathered) return calls_.without_core(*sides_);
     std::vector<T> mine, all, buffer;
     agree([&] {
@@ -159,16 +192,10 @@ class DistributedPairs final : public OutsidePairs {
     });
     collect(ranks_, mine, all);
     if (ranks_.rank() > 0) return {};
-    Canonical<DenseEntries<T>> whole{
-        *sides_, {sides_->rows, sides_->cols, all.data(), sides_->cols, 1, entries_.scale}};
+    Canonical<Entries> whole{*sides_,
+                             {sides_->rows, sides_->cols, all.data(), sides_->cols, 1, entries_.scale}};
     return solve_by_dense_paths(whole, {{}, {}, prices});
   }
-
- private:
-  struct Found {
-    Index row, col;
-    Cost cost;
-  };
 
   void give(Order order) {
     auto number = static_cast<std::int64_t>(order);
@@ -209,7 +236,8 @@ class DistributedPairs final : public OutsidePairs {
   }
 
   CoreSelection anneal_on_all() {
-    select_by_annealing(execution_, entries_, size_.of_rows, size_.of_columns, rows_, mine_);
+    if constexpr (!kPoints)  // points are not a matrix, and are not annealed
+      select_by_annealing(execution_, entries_, size_.of_rows, size_.of_columns, rows_, mine_);
     return gather_core();
   }
 
@@ -228,12 +256,13 @@ class DistributedPairs final : public OutsidePairs {
 
   Communicator& ranks_;
   const Execution& execution_;
-  DenseEntries<T> entries_;
+  Entries given_;    ///< of points all
+  Entries entries_;  ///< the rows here
   DistributedRows rows_;
   const DistributedCoreCalls& calls_;
   const DistributedCoreSettings& settings_;
   CoreSize size_;
-  PairFinder<DenseEntries<T>> finder_;
+  PairFinder<Entries> finder_;
   const CanonicalSides* sides_ = nullptr;
   CoreSelection mine_;  ///< of these rows; its core until it is gathered
   bool ended_ = false;
@@ -256,11 +285,11 @@ void share_solution(Communicator& ranks, Solution& solution) {
   stats.assignments = shared(ranks, std::move(stats.assignments));
 }
 
-template <class T>
+template <class Entries>
 Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
-                                const CanonicalSides& oriented, const DenseEntries<T>& entries, Index first,
+                                const CanonicalSides& oriented, const Entries& entries, const Block& mine,
                                 const DistributedCoreCalls& calls, const DistributedCoreSettings& settings) {
-  DistributedPairs<T> pairs(ranks, execution, entries, first, oriented, calls, settings);
+  DistributedPairs<Entries> pairs(ranks, execution, entries, mine, oriented, calls, settings);
   const Offset pairs_in_all = Offset{oriented.rows} * oriented.cols;
   const bool whole =
       pairs_in_all == 0 || (oriented.cols < settings.least_cols && pairs_in_all <= settings.most_gathered);
@@ -294,14 +323,15 @@ Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
   return solution;
 }
 
-#define MOTES_INSTANTIATE(T)                                                                           \
-  template Solution solve_distributed_core(Communicator&, const Execution&, const CanonicalSides&,     \
-                                           const DenseEntries<T>&, Index, const DistributedCoreCalls&, \
+#define MOTES_INSTANTIATE(Entries)                                                                    \
+  template Solution solve_distributed_core(Communicator&, const Execution&, const CanonicalSides&,    \
+                                           const Entries&, const Block&, const DistributedCoreCalls&, \
                                            const DistributedCoreSettings&);
-MOTES_INSTANTIATE(std::int32_t)
-MOTES_INSTANTIATE(std::int64_t)
-MOTES_INSTANTIATE(float)
-MOTES_INSTANTIATE(double)
+MOTES_INSTANTIATE(DenseEntries<std::int32_t>)
+MOTES_INSTANTIATE(DenseEntries<std::int64_t>)
+MOTES_INSTANTIATE(DenseEntries<float>)
+MOTES_INSTANTIATE(DenseEntries<double>)
+MOTES_INSTANTIATE(GeometricEntries)
 #undef MOTES_INSTANTIATE
 
 }  // namespace motes::matching::detail

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 
+#include <motes/base/gpu/device.h>
 #include <motes/base/gpu/device_communicator.cuh>
 #include <motes/base/timer.h>
 #include <motes/base/workspace.h>

@@ -1,5 +1,6 @@
 #pragma once
-/// `jv` on a matrix whose rows are distributed over ranks: core_solver.h with the pairs of other ranks.
+/// `jv` on a matrix or on points whose rows are distributed over ranks: core_solver.h with the pairs of other
+/// ranks.
 
 #include <functional>
 
@@ -12,7 +13,7 @@ namespace motes::matching::detail {
 struct DistributedCoreSettings {
   /// With fewer columns no core is used: rank 0 solves the matrix, if it may gather it.
   Index least_cols = 512;
-  /// Pairs of a matrix that rank 0 may gather where a core is of no use.
+  /// Pairs of a matrix that rank 0 may gather where a core is of no use. Points it has.
   Offset most_gathered = Offset{1} << 27;
   CoreSize size{0, 0};  ///< of_rows = 0: what suits the problem
 };
@@ -22,20 +23,21 @@ struct DistributedCoreCalls {
   /// The sides of the problem. `seen`: what the selection saw of the entries, which are checked by it if they
   /// are float or double; nullptr: there was none. Throws on every rank if entries are faulty.
   std::function<CanonicalSides(const CoreSelection* seen)> make_sides;
-  /// Solves the problem without a core; every rank gets the solution.
+  /// Matrices: solves the problem without a core; every rank gets the solution.
   std::function<Solution(const CanonicalSides&)> without_core;
 };
 
-/// Exact; collective. `entries`: rows [first, ...) of the canonical form. Every rank selects from its rows
-/// and prices them; rank 0 gathers the core and solves it. The others wait for its orders. Every rank gets
-/// the solution; seconds are its own. The same for any number of threads. The objective is the same for any
-/// number of ranks; where several matchings have it, and in duals, the answers may differ.
+/// Exact; collective. `entries`: of a matrix the rows `mine` of the canonical form, of points all of them.
+/// Every rank selects from its rows and prices them; rank 0 gathers the core and solves it. The others wait
+/// for its orders. Every rank gets the solution; seconds are its own. The same for any number of threads. The
+/// objective is the same for any number of ranks; where several matchings have it, and in duals, the answers
+/// may differ.
 ///
-/// Sent: the core once, to rank 0; in each round the duals, and the pairs that violate them. Memory of rank 0
-/// beside its rows: O(rows + cols + core).
-template <class T>
+/// Sent: the core once, to rank 0; of points also the rows that columns choose; in each round the duals, and
+/// the pairs that violate them. Memory of rank 0 beside its rows: O(rows + cols + core).
+template <class Entries>
 Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
-                                const CanonicalSides& oriented, const DenseEntries<T>& entries, Index first,
+                                const CanonicalSides& oriented, const Entries& entries, const Block& mine,
                                 const DistributedCoreCalls& calls,
                                 const DistributedCoreSettings& settings = {});
 
@@ -63,5 +65,11 @@ detail::Solution solve_distributed_core(Communicator& ranks, const Execution& ex
                                         const detail::DenseEntries<T>& host,
                                         const detail::DenseEntries<T>* on_device, Index first,
                                         const DistributedDeviceCalls& calls);
+
+/// Points: `host` has all of them, and so has each device. Every rank looks for the neighbours of some rows
+/// and columns, and prices these rows; rank 0 solves. Where the gate leaves few pairs rank 0 does all.
+detail::Solution solve_distributed_points(Communicator& ranks, const Execution& execution,
+                                          const detail::CanonicalSides& sides,
+                                          const detail::GeometricEntries& host);
 
 }  // namespace motes::matching::device

@@ -28,20 +28,20 @@ CellGrid::Place row_place(const GeometricEntries& e, Index i) {
 /// entries to say.
 double farthest_of(const GeometricEntries& e) { return e.gate * e.gate * (1 + 0x1p-40); }
 
-/// Rows' pairs, from pick(row, grid, scratch, pairs) which may leave them in any order.
+/// The pairs of the rows `mine`, from pick(row, scratch, pairs) which may leave them in any order.
 template <class Pick>
-void gather(int threads, const GeometricEntries& e, SparseCosts& core, const Pick& pick) {
-  const Index tasks = (e.rows + kRowsPerTask - 1) / kRowsPerTask;
+void gather(int threads, const Block& mine, SparseCosts& core, const Pick& pick) {
+  const Index tasks = (mine.count + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   parallel_for(threads, tasks, [&](std::int64_t task) {
     CorePart& part = parts[at(task)];
     std::vector<CellGrid::Found> found;
     std::vector<CorePair> pairs;
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(e.rows, begin + kRowsPerTask);
+                end = std::min<Index>(mine.count, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
       pairs.clear();
-      pick(i, found, pairs);
+      pick(mine.first + i, found, pairs);
       std::sort(pairs.begin(), pairs.end(),
                 [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
       part.pairs.insert(part.pairs.end(), pairs.begin(), pairs.end());
@@ -75,26 +75,31 @@ Offset pairs_of_a_row(const GeometricEntries& e, const CellGrid& grid, double fa
   return sampled == 0 ? 0 : static_cast<Offset>(pairs.size()) / sampled;
 }
 
-/// The pairs that columns choose, [rows] of columns.
+/// The pairs that columns choose with the rows `mine`, [mine.count] of columns. Each rank asks for some of
+/// the columns.
 std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEntries& e, double farthest,
-                                                  Index wanted) {
+                                                  Index wanted, const Block& mine, Communicator* ranks) {
   const CellGrid grid(e.row_x, e.row_y, e.row_z, e.rows, kPointsPerCell);
-  std::vector<Index> rows(at(e.cols) * at(wanted), -1);
-  const Index tasks = (e.cols + kRowsPerTask - 1) / kRowsPerTask;
+  const Block asked = ranks == nullptr ? Block{0, e.cols} : block_of(e.cols, ranks->rank(), ranks->size());
+  std::vector<Index> rows(at(asked.count) * at(wanted), -1);
+  const Index tasks = (asked.count + kRowsPerTask - 1) / kRowsPerTask;
   parallel_for(threads, tasks, [&](std::int64_t task) {
     std::vector<CellGrid::Found> found;
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(e.cols, begin + kRowsPerTask);
-    for (Index j = begin; j < end; ++j) {
+                end = std::min<Index>(asked.count, begin + kRowsPerTask);
+    for (Index place = begin; place < end; ++place) {
+      const Index j = asked.first + place;
       grid.nearest({e.col_x[j], e.col_y[j], e.col_z == nullptr ? 0 : e.col_z[j]}, wanted, farthest,
                    static_cast<Index>(Offset{j} * 7919 % e.rows), found);
-      for (std::size_t k = 0; k < found.size(); ++k) rows[at(j) * at(wanted) + k] = found[k].point;
+      for (std::size_t k = 0; k < found.size(); ++k) rows[at(place) * at(wanted) + k] = found[k].point;
     }
   });
-  std::vector<std::vector<Index>> out(at(e.rows));
+  if (ranks != nullptr) rows = ranks->all_gather<Index>(rows);
+  std::vector<std::vector<Index>> out(at(mine.count));
   for (Index j = 0; j < e.cols; ++j)
     for (Index k = 0; k < wanted; ++k)
-      if (const Index i = rows[at(j) * at(wanted) + at(k)]; i != -1) out[at(i)].push_back(j);
+      if (const Index i = rows[at(j) * at(wanted) + at(k)] - mine.first; i >= 0 && i < mine.count)
+        out[at(i)].push_back(j);
   return out;
 }
 
@@ -103,24 +108,30 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
 template <>
 CoreSelection select_core(const Execution& execution, const GeometricEntries& e, Offset wanted,
                           Index of_columns, const DistributedRows&) {
+  return select_point_core(execution, e, wanted, of_columns, {0, e.rows});
+}
+
+CoreSelection select_point_core(const Execution& execution, const GeometricEntries& e, Offset wanted,
+                                Index of_columns, const Block& mine, Communicator* ranks) {
   if (e.rows == 0 || e.cols == 0) return {};
   const int threads = thread_count(execution);
   CoreSelection out;
-  out.core.graph.rows = e.rows;
+  out.core.graph.rows = mine.count;
   out.core.graph.cols = e.cols;
   const CellGrid grid(e.col_x, e.col_y, e.col_z, e.cols, kPointsPerCell);
   const double farthest = farthest_of(e);
   if (std::isfinite(e.gate) && pairs_of_a_row(e, grid, farthest) <= kCompleteFactor * wanted) {
-    gather(threads, e, out.core,
+    gather(threads, mine, out.core,
            [&](Index i, auto&, auto& pairs) { all_within_gate(e, grid, farthest, i, pairs); });
-    out.bound.assign(at(e.rows), kBoundOfAll);
+    out.bound.assign(at(mine.count), kBoundOfAll);
     out.complete = true;
     return out;
   }
   std::vector<std::vector<Index>> more;
-  if (of_columns > 0) more = chosen_by_columns(threads, e, farthest, std::min(of_columns, e.rows));
-  out.bound.resize(at(e.rows));
-  gather(threads, e, out.core, [&](Index i, auto& found, auto& pairs) {
+  if (of_columns > 0)
+    more = chosen_by_columns(threads, e, farthest, std::min(of_columns, e.rows), mine, ranks);
+  out.bound.resize(at(mine.count));
+  gather(threads, mine, out.core, [&](Index i, auto& found, auto& pairs) {
     const bool all = grid.nearest(row_place(e, i), static_cast<Index>(std::min<Offset>(wanted, e.cols)),
                                   farthest, static_cast<Index>(Offset{i} * 7919 % e.cols), found);
     Cost highest = -kBoundOfAll;
@@ -134,14 +145,14 @@ CoreSelection select_core(const Execution& execution, const GeometricEntries& e,
       pairs.push_back({j, cost});
       highest = std::max(highest, cost);
     }
-    out.bound[at(i)] = all || gated ? kBoundOfAll : highest - 1;
+    out.bound[at(i - mine.first)] = all || gated ? kBoundOfAll : highest - 1;
     if (more.empty()) return;
-    const std::size_t mine = pairs.size();
-    for (const Index j : more[at(i)]) {
+    const std::size_t own = pairs.size();
+    for (const Index j : more[at(i - mine.first)]) {
       const Cost cost = e.at(i, j);
       const auto same = [&](const CorePair& p) { return p.col == j; };
       if (cost != kInfiniteCost &&
-          std::none_of(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(mine), same))
+          std::none_of(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(own), same))
         pairs.push_back({j, cost});
     }
   });

@@ -51,4 +51,9 @@ CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset,
 template <>
 CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DistributedRows&);
 
+/// Of points, the pairs of the rows `mine` alone: they are rows 0 and on of what is returned. `entries` has
+/// the points of all ranks. Collective, if there are ranks: each finds the neighbours of some columns.
+CoreSelection select_point_core(const Execution& execution, const GeometricEntries& entries, Offset wanted,
+                                Index of_columns, const Block& mine, Communicator* ranks = nullptr);
+
 }  // namespace motes::matching::detail

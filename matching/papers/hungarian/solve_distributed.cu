@@ -7,6 +7,7 @@
 #include <string>
 
 #include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
 #include <motes/base/workspace.h>
 
 #include "matching/papers/hungarian/distributed_columns.cuh"

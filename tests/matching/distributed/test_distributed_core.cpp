@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <motes/base/gpu/device.h>
 #include <motes/matching/distributed.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
@@ -49,7 +50,7 @@ std::vector<std::vector<Answer>> on_ranks(int size, const std::vector<Costs>& pr
       Answer& answer = answers[k][static_cast<std::size_t>(ranks.rank())];
       answer.matching = matching::detail::solve_by_core(ranks, execution, distributed, settings);
       if (answer.matching.status == Status::optimal)
-        answer.certificate = matching::verify_distributed(ranks, {1}, distributed, answer.matching);
+        answer.certificate = matching::verify_distributed(ranks, execution, distributed, answer.matching);
     }
   });
   return answers;
@@ -83,14 +84,18 @@ void check(const std::vector<Answer>& answers, std::optional<double> best) {
   }
 }
 
+std::optional<double> best_of(const Costs& costs) {
+  const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
+  return one.status == Status::optimal ? std::optional(one.objective) : std::nullopt;
+}
+
 void check_texts(const std::vector<std::string>& texts, const std::vector<int>& sizes,
                  const DistributedCoreSettings& settings = {}, Backend backend = Backend::cpu) {
   std::vector<Costs> problems;
   std::vector<std::optional<double>> best;
   for (const std::string& text : texts) {
     problems.push_back(matching::generate_assignment({1}, text));
-    const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(problems.back()));
-    best.push_back(one.status == Status::optimal ? std::optional(one.objective) : std::nullopt);
+    best.push_back(best_of(problems.back()));
   }
   for (const int size : sizes) {
     const auto answers = on_ranks(size, problems, settings, 1, backend);
@@ -132,6 +137,34 @@ std::vector<Costs> matrices_of(const matching::SparseCosts& costs) {
 DistributedCoreSettings tiny_core(matching::Offset of_rows, Index of_columns,
                                   matching::Offset most_gathered) {
   return {0, most_gathered, {of_rows, of_columns}};
+}
+
+/// With a core and without one, complete and not.
+std::vector<std::string> point_texts() {
+  return {"gen:points?n=700&sigma=.3",
+          "gen:points?n=1500&sigma=1",
+          "gen:points?n=1201&sigma=.7&dims=2&metric=squared",
+          "gen:points?n=900&sigma=.5&gate=1.2&unmatched=.8",
+          "gen:points?n=900&sigma=.5&gate=9&unmatched=.8",
+          "gen:points?n=900&sigma=.1&gate=6",
+          "gen:points?n=700&sigma=.4&gate=.3",
+          "gen:points?n=40&sigma=1",
+          "gen:points?n=1&sigma=1"};
+}
+
+/// More rows than columns, many at one place, some far away.
+Costs uneven_points() {
+  auto out = std::get<matching::GeometricCosts>(
+      matching::generate_assignment({1}, "gen:points?n=1100&sigma=.4&unmatched=.7"));
+  for (auto* axis : {&out.col_points.x, &out.col_points.y, &out.col_points.z}) {
+    axis->resize(800);
+    for (std::size_t k = 0; k < 200; ++k) (*axis)[k] = 3;
+  }
+  for (std::size_t k = 0; k < 20; ++k) out.row_points.x[k] += 15;
+  out.unmatched_col_cost.resize(800);
+  out.unmatched_row_cost.assign(1100, 0);
+  out.unmatched_col_cost.assign(800, matching::kInfiniteCost);
+  return out;
 }
 
 }  // namespace
@@ -244,24 +277,46 @@ TEST_CASE("distributed core: a faulty entry of one rank ends all, and other cost
                          matching::solve_distributed(ranks, {1}, "jv", distributed);
                        }),
         Catch::Contains("rank 2: cost of pair"));
-  for (const char* text : {"gen:points?n=50&sigma=.3", "gen:points?n=50&sigma=.3&gate=1&sparse=1"}) {
-    const Costs costs = matching::generate_assignment({1}, text);
-    CHECK_THROWS_WITH(matching::split_of("jv", view_of(costs)), Catch::Contains("full matrices"));
-    CHECK_THROWS_WITH(run_as_threads(2,
-                                     [&](Communicator& ranks) {
-                                       const auto distributed =
-                                           matching::distribute(ranks, matching::Split::rows, Costs(costs));
-                                       matching::solve_distributed(ranks, {1}, "jv", distributed);
-                                     }),
-                      Catch::Contains("full matrices"));
+  const Costs graph = matching::generate_assignment({1}, "gen:points?n=50&sigma=.3&gate=1&sparse=1");
+  CHECK_THROWS_WITH(matching::split_of("jv", view_of(graph)), Catch::Contains("full matrices"));
+  CHECK_THROWS_WITH(run_as_threads(2,
+                                   [&](Communicator& ranks) {
+                                     const auto distributed =
+                                         matching::distribute(ranks, matching::Split::rows, Costs(graph));
+                                     matching::solve_distributed(ranks, {1}, "jv", distributed);
+                                   }),
+                    Catch::Contains("full matrices"));
+  for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+    if (backend == Backend::cuda && gpu::list_devices().devices.empty()) continue;
+    auto points = std::get<matching::GeometricCosts>(matching::generate_assignment({1}, point_texts()[0]));
+    points.col_points.y[7] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH(on_ranks(1, Costs(points), {}, 1, backend), Catch::Contains("not finite"));
   }
+}
+
+TEST_CASE("distributed core: points, with and without gates, of any shape") {
+  check_texts(point_texts(), {1, 2, 3});
+  check_texts({"gen:points?n=900&sigma=.5"}, {3}, tiny_core(2, 1, 0));
+  for (const int size : {2, 3}) {
+    const auto answers = on_ranks(size, uneven_points(), tiny_core(3, 1, 0));
+    check(answers, best_of(uneven_points()));
+  }
+}
+
+TEST_CASE("distributed core: every family of small problems of points is solved as brute force has it") {
+  for (const auto& instance : testing::geometric_instances(44))
+    for (const auto& settings : {tiny_core(1, 1, 0), tiny_core(2, 0, 0), DistributedCoreSettings{}})
+      for (const int size : {1, 3}) {
+        INFO(instance.name << " on " << size << " ranks");
+        check(on_ranks(size, instance.costs, settings), best_of(instance.costs));
+      }
 }
 
 // Few enough for compute-sanitizer, yet every kernel.
 TEST_CASE("for the memory and race checkers: a core over several GPUs") {
   MOTES_NEED_GPU();
   check_texts({"gen:uniform?rows=57&high=300", "gen:points?n=70&sigma=1&dense=1&type=float",
-               "gen:uniform?rows=30&cols=31&high=100&unmatched=20"},
+               "gen:points?n=400&sigma=.7", "gen:uniform?rows=30&cols=31&high=100&unmatched=20"},
               gpu_ranks(), {}, Backend::cuda);
 }
 
@@ -299,6 +354,41 @@ TEST_CASE("distributed core on GPUs: large and structured matrices") {
        "gen:points?n=2000&sigma=1&dense=1&type=float", "gen:low-rank?n=600", "gen:sums?n=600",
        "gen:line?n=600", "gen:valued?n=600", "gen:heavy?law=power&spread=3&n=600", "gen:machol-wien?n=600"},
       gpu_ranks(), {}, Backend::cuda);
+}
+
+TEST_CASE("distributed core on GPUs: points, with and without gates, of any shape") {
+  MOTES_NEED_GPU();
+  check_texts(point_texts(), gpu_ranks(), {}, Backend::cuda);
+  check_texts({"gen:points?n=70000&sigma=.3", "gen:points?n=20001&sigma=1&metric=squared"}, gpu_ranks(), {},
+              Backend::cuda);
+  for (const int size : gpu_ranks())
+    check(on_ranks(size, uneven_points(), {}, 1, Backend::cuda), best_of(uneven_points()));
+  for (const auto& instance : testing::geometric_instances(45)) {
+    INFO(instance.name);
+    check(on_ranks(gpu_ranks().back(), instance.costs, {}, 1, Backend::cuda), best_of(instance.costs));
+  }
+}
+
+TEST_CASE("distributed core on GPUs: the certificate of points finds a wrong dual on whichever rank it is") {
+  MOTES_NEED_GPU();
+  const int size = gpu_ranks().back();
+  run_as_threads(size, [&](Communicator& ranks) {
+    Execution execution;
+    execution.backend = Backend::cuda;
+    Costs costs = matching::generate_assignment({1}, "gen:points?n=3000&sigma=.5");
+    const auto distributed = matching::distribute(ranks, matching::Split::rows, std::move(costs));
+    const Matching answer = matching::solve_distributed(ranks, execution, "jv", distributed);
+    for (const Index row : {0, 1400, 2999}) {
+      Matching wrong = answer;
+      wrong.duals.u[static_cast<std::size_t>(row)] += 1;
+      const auto certificate = matching::verify_distributed(ranks, execution, distributed, wrong);
+      if (certificate.optimal() ||
+          certificate.fault.find("(" + std::to_string(row) + ", ") == std::string::npos)
+        throw std::logic_error("not found: row " + std::to_string(row) + ": " + certificate.fault);
+    }
+    if (!matching::verify_distributed(ranks, execution, distributed, answer).optimal())
+      throw std::logic_error("the answer is refused");
+  });
 }
 
 TEST_CASE("distributed core on GPUs: a faulty entry of one rank ends all") {

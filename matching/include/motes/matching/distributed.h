@@ -13,9 +13,9 @@
 ///
 /// Memory of a rank: its part of the costs (of a matrix: size / ranks; of points: all of them) and
 /// O(rows + cols) more. Data sent in a search: the rows of each round's frontier, and each label once
-/// (`hungarian-tree`); the claimed columns of each level (`hungarian`). `jv`, for matrices: rank 0 solves
-/// a core, some dozen pairs of each row; it gets these once, and in each round sends the duals and gets the
-/// pairs that violate them.
+/// (`hungarian-tree`); the claimed columns of each level (`hungarian`). `jv`, for matrices and points: rank
+/// 0 solves a core, some dozen pairs of each row; it gets these once, and in each round sends the duals and
+/// gets the pairs that violate them.
 
 #include <optional>
 #include <string_view>
@@ -43,7 +43,8 @@ struct DistributedCosts {
   std::optional<DenseCostsView> on_device;
 };
 
-/// Whether the solver can use several ranks; true of `jv` (matrices), `hungarian` and `hungarian-tree`.
+/// Whether the solver can use several ranks; true of `jv` (matrices, points), `hungarian` and
+/// `hungarian-tree`.
 bool runs_on_ranks(std::string_view solver);
 
 /// The side that the solver distributes: `jv` and `hungarian` rows, `hungarian-tree` columns; the other side
@@ -69,7 +70,8 @@ DistributedCosts distribute_generated(const Communicator& ranks, const Execution
 Matching solve_distributed(Communicator& ranks, const Execution& execution, std::string_view solver,
                            const DistributedCosts& problem);
 
-/// As verify(), over the pairs of all ranks. Every rank must pass the same matching. O(size of the part).
+/// As verify(), over the pairs of all ranks. Every rank must pass the same matching. O(size of the part); of
+/// points, on GPUs, mostly far less: as verify() does there, each rank for a block of the rows.
 Certificate verify_distributed(Communicator& ranks, const Execution& execution,
                                const DistributedCosts& problem, const Matching& matching);
 

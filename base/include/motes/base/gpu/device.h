@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace motes {
+class Communicator;
+}
+
 namespace motes::gpu {
 
 struct DeviceInfo {
@@ -23,6 +27,10 @@ struct DeviceReport {
 
 /// The devices that this build can use; asks the driver at each call. Does not throw if there is none.
 DeviceReport list_devices();
+
+/// Collective. This rank's device, of as many as there are ranks on its machine. Throws ResourceError on
+/// every rank if there are fewer.
+int device_of_rank(Communicator& ranks);
 
 /// Owns device memory, for callers that keep their inputs there (Space::device) and do not compile with nvcc.
 /// Throws ResourceError, with the number of bytes, if there is no device or not enough memory on it.

@@ -47,7 +47,4 @@ class DeviceCommunicator {
   Communicator::Traffic traffic_;
 };
 
-/// This rank's device: one rank a GPU, as far as there are as many. Throws ResourceError on every rank.
-int device_of_rank(Communicator& ranks);
-
 }  // namespace motes::gpu
