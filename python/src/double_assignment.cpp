@@ -1,13 +1,16 @@
 #include "python/src/double_assignment.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include <motes/base/function_clones.h>
 #include <motes/base/parallel_for.h>
 #include <motes/matching/registry.h>
 
+#include "python/src/lanes.h"
 #include "python/src/small_assignment.h"
 #include "python/src/sparse_assignment.h"
 
@@ -16,22 +19,42 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 16;
 
-MOTES_CLONES
-void survey_block(const double* x, std::size_t n, std::int64_t& bad, std::int64_t& broken, double& largest) {
-  constexpr double kHuge = std::numeric_limits<double>::infinity();
-  std::int64_t wrong = 0, fractions = 0;
-  double most = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const double value = x[k];
-    const double size = std::abs(value);
-    wrong += !(value > -kHuge);  // NaN and -infinity
-    const double finite = size < kHuge ? size : 0;
-    most = most > finite ? most : finite;
-    constexpr double kRound = 6755399441055744.0;      // 1.5 * 2^52: adding it rounds to an integer
-    const double rest = finite < 1e15 ? finite : 0.5;  // larger ones are not looked at
-    fractions += (rest + kRound) - kRound != rest;
+/// What a survey has seen so far, lane by lane.
+class Seen {
+ public:
+  MOTES_INLINE void add(const Doubles& values) {
+    constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+    constexpr auto kInfinity = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
+    constexpr auto kLarge = std::bit_cast<std::int64_t>(1e15);  // larger ones are not looked at
+    const auto bits = reinterpret_cast<Integers>(values);
+    const Integers size = bits & std::numeric_limits<std::int64_t>::max();
+    const Integers infinite = size >= kInfinity, forbidden = bits == kInfinity;
+    forbidden_ |= forbidden, bad_ |= infinite & ~forbidden;
+    const Integers finite = size & ~infinite;
+    largest_ = finite > largest_ ? finite : largest_;
+    const auto rest = reinterpret_cast<Doubles>(finite);
+    broken_ |= ((rest + kRound) - kRound != rest) | (finite >= kLarge);
   }
-  bad = wrong, broken = fractions, largest = most;
+  MOTES_INLINE Survey survey() const {
+    std::int64_t largest = 0;
+    for (std::size_t k = 0; k < kLanes; ++k) largest = std::max<std::int64_t>(largest, largest_[k]);
+    return {!any(bad_), !any(forbidden_), !any(broken_), std::bit_cast<double>(largest)};
+  }
+
+ private:
+  Integers bad_{}, forbidden_{}, broken_{};
+  Integers largest_{};  ///< bits, which rise as the numbers do
+};
+
+MOTES_CLONES
+void survey_block(const double* x, std::size_t n, Survey& found) {
+  Seen seen;
+  std::size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) seen.add(lanes<Doubles>(x + k));
+  Doubles rest{};
+  for (std::size_t lane = 0; k < n; ++k, ++lane) rest[lane] = x[k];
+  seen.add(rest);
+  found = seen.survey();
 }
 
 /// Entries of one row that are light enough.
@@ -219,24 +242,22 @@ UnmatchedCosts UnmatchedCosts::of_smaller_side(Index rows, Index cols) {
 }
 
 Survey survey(std::span<const double> values, int threads) {
+  Survey out;
   if (values.size() <= kBlock) {
-    std::int64_t bad = 0, broken = 0;
-    double largest = 0;
-    survey_block(values.data(), values.size(), bad, broken, largest);
-    return {bad == 0, broken == 0, largest};
+    survey_block(values.data(), values.size(), out);
+    return out;
   }
   const std::int64_t blocks = static_cast<std::int64_t>((values.size() + kBlock - 1) / kBlock);
-  std::vector<std::int64_t> bad(at(blocks)), broken(at(blocks));
-  std::vector<double> largest(at(blocks));
+  std::vector<Survey> found(at(blocks));
   parallel_for(threads, blocks, [&](std::int64_t b) {
     const std::size_t begin = at(b) * kBlock, end = std::min(values.size(), begin + kBlock);
-    survey_block(values.data() + begin, end - begin, bad[at(b)], broken[at(b)], largest[at(b)]);
+    survey_block(values.data() + begin, end - begin, found[at(b)]);
   });
-  Survey out;
-  for (std::size_t b = 0; b < bad.size(); ++b) {
-    out.valid = out.valid && bad[b] == 0;
-    out.whole = out.whole && broken[b] == 0;
-    out.largest = std::max(out.largest, largest[b]);
+  for (const Survey& part : found) {
+    out.valid = out.valid && part.valid;
+    out.complete = out.complete && part.complete;
+    out.whole = out.whole && part.whole;
+    out.largest = std::max(out.largest, part.largest);
   }
   return out;
 }
@@ -273,10 +294,8 @@ DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const Unm
 
 bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>& row_to_col) {
   static thread_local SmallAssignment small;
-  // Sums of integers do not round up to 2^53.
-  const bool exact = survey.whole && survey.largest * 4 * (static_cast<double>(d.rows) + d.cols) < 0x1p53;
-  if (!small.solve(d.data, d.rows, d.cols, exact ? 0 : survey.largest * 0x1p-50)) return false;
-  if (!exact && !small.proves(survey.largest)) {
+  if (!small.solve(d.data, d.rows, d.cols, survey.largest, survey.complete)) return false;
+  if (!small.exact() && !small.proves(survey.largest)) {
     PricedMatching matching{std::move(small.row_to_col), std::move(small.col_to_row), std::move(small.v)};
     const DenseCosts costs(d, UnmatchedCosts::of_smaller_side(d.rows, d.cols), survey.largest, 1);
     const double unit = std::max(survey.largest, std::numeric_limits<double>::min());

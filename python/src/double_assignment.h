@@ -46,8 +46,9 @@ struct UnmatchedCosts {
 
 /// What a pass over the entries tells.
 struct Survey {
-  bool valid = true;  ///< no NaN, no -infinity
-  bool whole = true;  ///< all finite ones are integers
+  bool valid = true;     ///< no NaN, no -infinity
+  bool complete = true;  ///< no +infinity
+  bool whole = true;     ///< all finite ones are integers
   double largest = 0;
 };
 Survey survey(std::span<const double> values, int threads);

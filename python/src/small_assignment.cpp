@@ -1,115 +1,63 @@
 #include "python/src/small_assignment.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include <motes/base/function_clones.h>
 
+#include "python/src/lanes.h"
+
 namespace motes::python {
 namespace {
 
-constexpr Index kFewColumns = 32;
-constexpr double kFar = std::numeric_limits<double>::infinity();
+/// Of a forbidden pair. Numbers from kForbidden / 2 on contain one, and none below does: see set_costs.
+constexpr std::int64_t kForbidden = std::int64_t{1} << 61;
+/// Added to the distance of settled columns, so that none is the nearest again.
+constexpr std::int64_t kSettled = std::int64_t{1} << 62;
+/// No cost on the grid has more bits where all pairs are allowed.
+constexpr int kCostBits = 56;
+/// Added to the distance of columns that a row holds: of equally near columns a free one is the nearest.
+/// Costs on the grid are even, so that it changes no other order.
+constexpr std::int64_t kHeld = 1;
 
-// Minima of doubles that the compiler may not reorder itself. Inlined into the clones of solve and proves, so
-// that one choice of instructions is made a call.
-#define MOTES_INLINE inline __attribute__((always_inline))
-constexpr std::size_t kLanes = 4;
-using Doubles = double __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
-using Integers = std::int64_t __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
-
-template <class Vector, class T>
-MOTES_INLINE Vector& lanes(T* at) {
-  return *reinterpret_cast<Vector*>(at);
-}
-template <class Vector, class T>
-MOTES_INLINE const Vector& lanes(const T* at) {
-  return *reinterpret_cast<const Vector*>(at);
-}
-
-MOTES_INLINE double least_of_lanes(const Doubles& x) {
-  double least = x[0];
-  for (std::size_t k = 1; k < kLanes; ++k) least = x[k] < least ? x[k] : least;
-  return least;
-}
-
-MOTES_INLINE double least_of(const double* c, std::size_t n) {
-  double least = kFar;
-  std::size_t j = 0;
-  if (n >= kLanes) {
-    Doubles some = lanes<Doubles>(c);
-    for (j = kLanes; j + kLanes <= n; j += kLanes) {
-      const Doubles here = lanes<Doubles>(c + j);
-      some = here < some ? here : some;
-    }
-    least = least_of_lanes(some);
+/// The first column of the least number seen; -1: each has a forbidden pair in it.
+class Nearest {
+ public:
+  /// Numbers of the columns from j on.
+  MOTES_INLINE void add(const Integers& numbers, std::int64_t j) {
+    const Integers nearer = numbers < least_;
+    least_ = nearer ? numbers : least_;
+    col_ = nearer ? Integers{0, 1, 2, 3} + j : col_;
   }
-  for (; j < n; ++j) least = c[j] < least ? c[j] : least;
-  return least;
-}
-
-/// v = min(v, c).
-MOTES_INLINE void lower(const double* c, std::size_t n, double* v) {
-  std::size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) {
-    const Doubles here = lanes<Doubles>(c + j), before = lanes<Doubles>(v + j);
-    lanes<Doubles>(v + j) = here < before ? here : before;
+  MOTES_INLINE Index col() const {
+    const std::size_t a = before(1, 0) ? 1 : 0, b = before(3, 2) ? 3 : 2;
+    return static_cast<Index>(col_[before(b, a) ? b : a]);
   }
-  for (; j < n; ++j) v[j] = c[j] < v[j] ? c[j] : v[j];
-}
 
-/// The row's least offer c - v, and the least of the others.
-struct Offers {
-  double first = kFar, second = kFar;
-  MOTES_INLINE void add(double offer) {
-    const double larger = offer > first ? offer : first;
-    first = offer < first ? offer : first;
-    second = larger < second ? larger : second;
+ private:
+  MOTES_INLINE bool before(std::size_t a, std::size_t b) const {
+    return (least_[a] < least_[b]) | ((least_[a] == least_[b]) & (col_[a] < col_[b]));
   }
+  Integers least_ = Integers{} + kForbidden / 2, col_ = Integers{} - 1;
 };
 
-MOTES_INLINE Offers two_least(const double* c, const double* v, std::size_t n) {
-  Offers out;
-  std::size_t j = 0;
-  if (n >= 2 * kLanes) {
-    Doubles first = lanes<Doubles>(c) - lanes<Doubles>(v), second = first - first + kFar;
-    for (j = kLanes; j + kLanes <= n; j += kLanes) {
-      const Doubles offer = lanes<Doubles>(c + j) - lanes<Doubles>(v + j);
-      const Doubles larger = offer > first ? offer : first;
-      first = offer < first ? offer : first;
-      second = larger < second ? larger : second;
-    }
-    for (std::size_t k = 0; k < kLanes; ++k) out.add(first[k]), out.add(second[k]);
-  }
-  for (; j < n; ++j) out.add(c[j] - v[j]);
-  return out;
-}
-
-/// distance = min(distance, c - price + offset), with the row it came by; returns the least distance.
-MOTES_INLINE double relax(const double* c, const double* price, double offset, std::int64_t row,
-                          std::size_t n, double* distance, std::int64_t* parent) {
-  double least = kFar;
-  std::size_t j = 0;
-  if (n >= kLanes) {
-    Doubles some = lanes<Doubles>(distance);
-    for (; j + kLanes <= n; j += kLanes) {
-      const Doubles there = lanes<Doubles>(c + j) - lanes<Doubles>(price + j) + offset;
-      const Doubles before = lanes<Doubles>(distance + j);
-      const Integers nearer = there < before;
-      const Doubles now = nearer ? there : before;
-      lanes<Doubles>(distance + j) = now;
-      lanes<Integers>(parent + j) = (nearer & row) | (~nearer & lanes<Integers>(parent + j));
-      some = now < some ? now : some;
-    }
-    least = least_of_lanes(some);
-  }
-  for (; j < n; ++j) {
-    const double there = c[j] - price[j] + offset;
-    if (there < distance[j]) distance[j] = there, parent[j] = row;
-    least = distance[j] < least ? distance[j] : least;
-  }
-  return least;
+/// 2 x scale to the nearest even integers, x scale being below 2^57. `rounded`: not 0 where that changed it.
+/// Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits; upper and lower bits one by one.
+MOTES_INLINE void set_on_grid(const Doubles& x, double scale, Integers& grid, Integers& rounded) {
+  constexpr double kRound = 6755399441055744.0;
+  constexpr int kLowBits = 28;
+  const Doubles whole = x * scale;
+  const Doubles high = whole * (1.0 / (1 << kLowBits)) + kRound;
+  const Doubles rest = whole - (high - kRound) * (1 << kLowBits);
+  const Doubles low = rest + kRound;
+  const Integers forbidden = x == std::numeric_limits<double>::infinity();
+  rounded |= (low - kRound != rest) & ~forbidden;
+  const Integers zero = reinterpret_cast<Integers>(Doubles{} + kRound);
+  const Integers sum = ((reinterpret_cast<Integers>(high) - zero) << (kLowBits + 1)) +
+                       ((reinterpret_cast<Integers>(low) - zero) << 1);
+  grid = forbidden ? Integers{} + kForbidden : sum;
 }
 
 /// How many offers of the row are at most `limit`.
@@ -127,117 +75,95 @@ MOTES_INLINE std::int64_t count_light(const double* c, const double* v, std::siz
 
 }  // namespace
 
-/// Prices are the columns' least costs, and each row takes a column of its least offer. Only of as many
-/// columns as rows: free ones have the price 0.
+MOTES_INLINE void SmallAssignment::take(Index i, Index j) {
+  row_to_col[at(i)] = j, col_to_row[at(j)] = i, held_[at(j)] = kHeld;
+}
+
+/// Costs as even integers, in steps of 1 / scale_. Where all pairs are allowed, a free column keeps the price
+/// that it began with, so that no price is further from 0 than 3 times the largest cost, and no distance than
+/// 8 times. Where some are forbidden, a path to a free column passes up to `rows` pairs: (8 rows + 8) times.
+MOTES_INLINE void SmallAssignment::set_costs(double largest, bool complete) {
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  const int bits = complete ? kCostBits : kCostBits - std::bit_width(static_cast<std::uint32_t>(rows_) + 1);
+  scale_ = std::ldexp(1.0, std::min(bits - exponent, 1000));
+  width_ = (at(cols_) + kLanes - 1) / kLanes * kLanes;
+  grid_.resize(at(rows_) * width_);
+  Integers rounded{};
+  for (Index i = 0; i < rows_; ++i) {
+    const double* from = costs_row(i);
+    std::int64_t* to = grid_.data() + at(i) * width_;
+    std::size_t j = 0;
+    for (; j + kLanes <= at(cols_); j += kLanes)
+      set_on_grid(lanes<Doubles>(from + j), scale_, lanes<Integers>(to + j), rounded);
+    if (j == at(cols_)) continue;
+    Doubles rest = Doubles{} + std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; j + k < at(cols_); ++k) rest[k] = from[j + k];
+    set_on_grid(rest, scale_, lanes<Integers>(to + j), rounded);
+  }
+  exact_ = !any(rounded);
+}
+
+/// Prices are the columns' least costs.
 MOTES_INLINE void SmallAssignment::reduce_columns() {
-  v.assign(row(0), row(0) + cols_);
-  for (Index i = 1; i < rows_; ++i) lower(row(i), at(cols_), v.data());
-  for (double& price : v) price = price < kFar ? price : 0;  // a column without a row
-  for (Index i = 0; i < rows_; ++i) {
-    const double* c = row(i);
-    const double reach = two_least(c, v.data(), at(cols_)).first + tolerance_;
-    Index j = 0;
-    while (j < cols_ && !(c[j] - v[at(j)] <= reach && col_to_row[at(j)] < 0)) ++j;
-    if (j < cols_ && reach < kFar)
-      take(i, j);
-    else
-      free_.push_back(i);
-  }
-}
-
-MOTES_INLINE void SmallAssignment::reduce_rows() {
-  for (Index i = 0; i < rows_; ++i) {
-    const double* c = row(i);
-    const double least = least_of(c, at(cols_));
-    Index j = 0;
-    while (j < cols_ && !(c[j] == least && col_to_row[at(j)] < 0)) ++j;
-    if (j < cols_ && least < kFar)
-      take(i, j);
-    else
-      free_.push_back(i);
-  }
-}
-
-/// Each free row takes its best column, whose price falls to that of the second best.
-MOTES_INLINE void SmallAssignment::reduce_free_rows() {
-  later_.clear();
-  std::size_t steps = 0;
-  // Of few columns a search costs no more than some steps here.
-  const std::size_t most = cols_ < kFewColumns ? free_.size() + 2 : 4 * free_.size() + 16;
-  for (std::size_t k = 0; k < free_.size(); ++k) {
-    Index i = free_[k];
-    while (i >= 0) {
-      const double* c = row(i);
-      const Offers offers = two_least(c, v.data(), at(cols_));
-      if (!(offers.second < kFar) || ++steps > most) {
-        later_.push_back(i);
-        break;
-      }
-      const bool falls = offers.first < offers.second;
-      Index best = 0;  // of several a free one
-      while (c[best] - v[at(best)] != offers.first) ++best;
-      if (!falls) {
-        Index j = best;
-        while (j < cols_ && !(c[j] - v[at(j)] == offers.first && col_to_row[at(j)] < 0)) ++j;
-        if (j < cols_) best = j;
-      }
-      const Index owner = col_to_row[at(best)];
-      if (owner >= 0 && !falls) {
-        later_.push_back(i);
-        break;
-      }
-      if (owner >= 0) v[at(best)] -= offers.second - offers.first;
-      take(i, best);
-      if (owner >= 0) row_to_col[at(owner)] = -1;
-      i = owner;
+  price_.assign(row(0), row(0) + width_);
+  std::int64_t* price = price_.data();
+  for (Index i = 1; i < rows_; ++i)
+    for (std::size_t j = 0; j < width_; j += kLanes) {
+      const Integers here = lanes<Integers>(row(i) + j), before = lanes<Integers>(price + j);
+      lanes<Integers>(price + j) = here < before ? here : before;
     }
-  }
-  free_.swap(later_);
+  for (std::int64_t& p : price_) p = p < kForbidden ? p : 0;  // a column without a row
 }
 
-/// A free column among those at most `tolerance_` farther than the least distance, or the first at that.
-MOTES_INLINE Index SmallAssignment::nearest(double least) const {
-  const double reach = least + tolerance_;
-  const double* open = open_.data();
-  Index any = -1, j = 0;
-  const auto is_end = [&](Index k) {
-    if (!(open[k] <= reach)) return false;
-    if (any < 0 && open[k] == least) any = k;
-    return col_to_row[at(k)] < 0;
-  };
-  constexpr auto kStep = static_cast<Index>(kLanes);
-  for (; j + kStep <= cols_; j += kStep) {
-    const Integers near = lanes<Doubles>(open + j) <= reach;
-    if ((near[0] | near[1] | near[2] | near[3]) == 0) continue;
-    for (Index k = j; k < j + kStep; ++k)
-      if (is_end(k)) return k;
+/// Each row takes a column of its least offer, where that is free.
+MOTES_INLINE void SmallAssignment::take_least_offers() {
+  for (Index i = 0; i < rows_; ++i) {
+    const std::int64_t *c = row(i), *price = price_.data(), *held = held_.data();
+    Nearest nearest;
+    for (std::size_t j = 0; j < width_; j += kLanes)
+      nearest.add(lanes<Integers>(c + j) - lanes<Integers>(price + j) + lanes<Integers>(held + j),
+                  static_cast<std::int64_t>(j));
+    const Index j = nearest.col();
+    if (j >= 0 && col_to_row[at(j)] < 0)
+      take(i, j);
+    else
+      free_.push_back(i);
   }
-  for (; j < cols_; ++j)
-    if (is_end(j)) return j;
-  return any;
 }
 
+/// distance_ = min(distance_, c - price + offset), with the row it came by; returns the nearest column, or -1.
+MOTES_INLINE Index SmallAssignment::relax(Index from, std::int64_t offset) {
+  const std::int64_t *c = row(from), *price = price_.data(), *held = held_.data();
+  std::int64_t *distance = distance_.data(), *parent = parent_.data();
+  Nearest nearest;
+  for (std::size_t j = 0; j < width_; j += kLanes) {
+    const Integers there = lanes<Integers>(c + j) - lanes<Integers>(price + j) + offset;
+    const Integers before = lanes<Integers>(distance + j);
+    const Integers nearer = there < before;
+    const Integers now = nearer ? there : before;
+    lanes<Integers>(distance + j) = now;
+    lanes<Integers>(parent + j) = nearer ? Integers{} + from : lanes<Integers>(parent + j);
+    nearest.add(now + lanes<Integers>(held + j), static_cast<std::int64_t>(j));
+  }
+  return nearest.col();
+}
+
+/// A shortest path to a free column. Distances of settled columns do not fall any more.
 MOTES_INLINE bool SmallAssignment::augment(Index start) {
-  const std::size_t n = at(cols_);
-  open_.assign(n, kFar), distance_.resize(n), parent_.resize(n);
-  price_.assign(v.begin(), v.end());
+  distance_.assign(width_, kForbidden);
   settled_.clear();
-  double least = relax(row(start), price_.data(), 0, start, n, open_.data(), parent_.data());
-  Index end = -1;
-  while (least < kFar) {
-    const Index j = nearest(least), i = col_to_row[at(j)];
-    if (i < 0) {
-      end = j, least = open_[at(j)];
-      break;
-    }
+  Index j = relax(start, 0);
+  while (j >= 0 && col_to_row[at(j)] >= 0) {
     settled_.push_back(j);
-    distance_[at(j)] = least, open_[at(j)] = kFar, price_[at(j)] = -kFar;
-    const double* c = row(i);
-    least = relax(c, price_.data(), least - (c[j] - v[at(j)]), i, n, open_.data(), parent_.data());
+    held_[at(j)] = kSettled;
+    const Index i = col_to_row[at(j)];
+    j = relax(i, distance_[at(j)] - (row(i)[j] - price_[at(j)]));
   }
-  if (end < 0) return false;
-  for (const Index j : settled_) v[at(j)] += distance_[at(j)] - least;
-  for (Index j = end, i = -1; i != start;) {
+  if (j < 0) return false;
+  const std::int64_t length = distance_[at(j)];
+  for (const Index k : settled_) price_[at(k)] += distance_[at(k)] - length, held_[at(k)] = kHeld;
+  for (Index i = -1; i != start;) {
     i = static_cast<Index>(parent_[at(j)]);
     const Index before = row_to_col[at(i)];
     take(i, j);
@@ -247,17 +173,19 @@ MOTES_INLINE bool SmallAssignment::augment(Index start) {
 }
 
 MOTES_CLONES
-bool SmallAssignment::solve(const double* costs, Index rows, Index cols, double tolerance) {
-  costs_ = costs, rows_ = rows, cols_ = cols, tolerance_ = tolerance;
+bool SmallAssignment::solve(const double* costs, Index rows, Index cols, double largest, bool complete) {
+  costs_ = costs, rows_ = rows, cols_ = cols;
+  set_costs(largest, complete);
   row_to_col.assign(at(rows), -1);
   col_to_row.assign(at(cols), -1);
-  v.assign(at(cols), 0);
+  held_.assign(width_, 0);
+  parent_.resize(width_);
   free_.clear();
-  if (rows_ == cols_ && cols_ >= kFewColumns)
+  if (rows_ == cols_)
     reduce_columns();
   else
-    reduce_rows();
-  for (int sweep = 0; sweep < 2 && !free_.empty(); ++sweep) reduce_free_rows();
+    price_.assign(width_, 0);
+  take_least_offers();
   for (const Index row : free_)
     if (!augment(row)) return false;
   return true;
@@ -269,7 +197,7 @@ MOTES_INLINE bool SmallAssignment::collect_light_edges(double limit, double& dee
   deepest = 0;
   const std::size_t most = 4 * at(cols_) + 16;  // ties: cycles are likely
   for (Index i = 0; i < rows_; ++i) {
-    const double* c = row(i);
+    const double* c = costs_row(i);
     const Index k = row_to_col[at(i)];
     const double held = c[k] - v[at(k)];
     std::int64_t left = count_light(c, v.data(), at(cols_), held + limit) - 1;
@@ -318,6 +246,8 @@ bool SmallAssignment::light_edges_have_no_cycle() {
 
 MOTES_CLONES
 bool SmallAssignment::proves(double largest) {
+  v.resize(at(cols_));
+  for (std::size_t j = 0; j < v.size(); ++j) v[j] = static_cast<double>(price_[j]) / (2 * scale_);
   double scale = largest;
   for (const double price : v) scale = std::max(scale, std::abs(price));
   // Three subtractions of numbers up to 2 scale, and the limit's own sum.

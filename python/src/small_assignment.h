@@ -3,12 +3,14 @@
 /// before the first row is looked at.
 ///
 /// Source: Jonker & Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment
-/// problems", Computing 38 (1987): reduction of columns where there are as many as rows, else of rows,
-/// augmenting row reduction twice, then Dijkstra's algorithm from each row that is still free. Of equal
-/// columns a free one is taken, and of these the first.
+/// problems", Computing 38 (1987): reduction of columns where there are as many as rows, then Dijkstra's
+/// algorithm from each row that is still free; without their augmenting row reduction, which does not pay
+/// here. Of equal columns a free one is taken.
 ///
-/// Prices are sums of doubles and round, so that the answer may be off the optimum by some roundings.
-/// proves() tells whether it is the optimum all the same. An edge k -> j of the residual graph says that the
+/// Costs are read as integers of up to 56 bits, so that nothing rounds after that. Where nothing was rounded
+/// by reading either (exact()), the answer is an optimum, however many costs are tied: random numbers, sums
+/// of these, integers, decimals of one size. Else it may be off the optimum by some roundings, and proves()
+/// tells whether it is the optimum all the same. An edge k -> j of the residual graph says that the
 /// row of column k may take column j instead, and weighs c_ij - v_j - (c_ik - v_k), which prices keep at 0 or
 /// a few roundings below. A free column may stand for any column whose price is 0: the node after the last
 /// one joins them. Light edges are those not above a limit so large that one heavier edge outweighs all
@@ -25,33 +27,37 @@ namespace motes::python {
 class SmallAssignment {
  public:
   /// Row-major, rows <= cols; finite or +infinity (forbidden). False where no assignment of all rows exists.
-  /// Searches end at a free column up to `tolerance` farther than the nearest one: costs that are tied but
-  /// for rounding are not searched for the best of roundings, which proves() would not tell anyway.
-  bool solve(const double* costs, Index rows, Index cols, double tolerance);
-  /// After solve: the answer is an optimum. `largest`: the largest magnitude of finite costs. False: perhaps.
+  /// `largest`: the largest magnitude of finite costs. `complete`: no pair is forbidden.
+  bool solve(const double* costs, Index rows, Index cols, double largest, bool complete);
+  /// After solve: all costs are multiples of the grid's step, and the answer is an optimum.
+  bool exact() const { return exact_; }
+  /// After solve: the answer is an optimum. `largest` as there. False: perhaps. Fills v.
   bool proves(double largest);
 
   std::vector<Index> row_to_col, col_to_row;
   std::vector<double> v;  ///< prices of the columns, optimal up to rounding; 0 of free ones
 
  private:
-  const double* row(Index i) const { return costs_ + at(i) * at(cols_); }
-  void take(Index i, Index j) { row_to_col[at(i)] = j, col_to_row[at(j)] = i; }
+  const double* costs_row(Index i) const { return costs_ + at(i) * at(cols_); }
+  const std::int64_t* row(Index i) const { return grid_.data() + at(i) * width_; }
+  void take(Index i, Index j);
+  void set_costs(double largest, bool complete);
   void reduce_columns();
-  void reduce_rows();
-  void reduce_free_rows();
+  void take_least_offers();
+  Index relax(Index from, std::int64_t offset);
   bool augment(Index start);
-  Index nearest(double least) const;
   bool collect_light_edges(double limit, double& deepest);
   bool light_edges_have_no_cycle();
 
   const double* costs_ = nullptr;
   Index rows_ = 0, cols_ = 0;
-  double tolerance_ = 0;
-  std::vector<Index> free_, later_, settled_;
-  std::vector<std::int64_t> parent_;
-  /// Of a search; +infinity in `open_` and -infinity in `price_` for settled columns.
-  std::vector<double> open_, price_, distance_;
+  std::size_t width_ = 0;  ///< of the grid's rows: columns, and forbidden ones up to whole vectors
+  double scale_ = 1;
+  bool exact_ = false;
+  std::vector<std::int64_t> grid_, price_;
+  std::vector<Index> free_, settled_;
+  std::vector<std::int64_t> distance_, parent_;  ///< of a search
+  std::vector<std::int64_t> held_;               ///< 0: free; else what a search adds to the distance
   struct Edge {
     Index from, to;
   };
