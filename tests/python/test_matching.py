@@ -121,6 +121,18 @@ def test_ties_where_some_stay_alone(rng):
     assert rest[i, j].sum() == best[scipy_optimize.linear_sum_assignment(best)].sum()
 
 
+def test_tied_costs_whose_best_cycle_has_a_heavy_edge():
+    """Each pair of a long cycle saves less than the solver's grid shows, and the one that closes it costs
+    more than the edges that are looked at first."""
+    n, step = 300, 2.0**-48  # the grid's
+    costs = np.where(np.tri(n, k=-1), np.inf, 1.0)
+    costs[np.arange(n), np.arange(n)] += 7 / 16 * step
+    costs[np.arange(n - 1), np.arange(1, n)] -= 7 / 16 * step
+    costs[-1, 0] = 1 + 100 * step
+    found = matching.assign(costs)
+    assert (found.row_to_col == np.roll(np.arange(n), -1)).all()
+
+
 @pytest.mark.parametrize("shape", [(500, 530), (530, 500), (480, 1000), (700, 740), (720, 736)])
 def test_sizes_around_the_small_solvers_limit_agree_with_scipy(rng, shape):
     sums = rng.random((shape[0], 1)) + rng.random((1, shape[1]))
