@@ -130,6 +130,11 @@ class Tracks:
         """``[x, y, z]`` of each point, shape (points, 3)."""
         return np.stack([self.x, self.y, self.z], axis=1)
 
+    @property
+    def planar(self) -> bool:
+        """Whether there are points and all lie at z = 0, as those of 2D movies and tables without z do."""
+        return len(self.z) > 0 and not np.any(self.z)
+
     # --- tables ---
 
     def to_dataframe(self, names: Literal["trackpy", "motes"] = "trackpy") -> pandas.DataFrame:
@@ -139,7 +144,7 @@ class Tracks:
         ----------
         names : {'trackpy', 'motes'}
             ``frame, x, y, z, particle``, as trackpy reads them, or the columns of tracks.csv; and
-            ``t_s`` where times are known.
+            ``t_s`` where times are known. The first go without ``z`` where `planar`.
 
         Returns
         -------
@@ -154,7 +159,8 @@ class Tracks:
         columns: dict[str, Any] = {"frame": self.frame.astype(np.int64), "particle": self.particle}
         if self.dt_s is not None or not np.array_equal(self.time_s, self.frame):
             columns["t_s"] = self.time_s
-        columns.update({axis + unit: getattr(self, axis) for axis in "xyz"})
+        axes = "xy" if plain and self.planar else "xyz"
+        columns.update({axis + unit: getattr(self, axis) for axis in axes})
         if self.parent is not None:
             columns["parent"] = np.repeat(self.parent, np.diff(self.offsets))
         columns.update(self.point_properties)
@@ -267,21 +273,25 @@ class Tracks:
         Parameters
         ----------
         voxel_um : sequence of float, optional
-            Voxel size ``[z, y, x]``: positions are then in voxels, to lie on an unscaled image.
+            Voxel size ``[z, y, x]``, or ``[y, x]`` where `planar`: positions are then in voxels, to lie
+            on an unscaled image.
 
         Returns
         -------
-        data : ndarray, shape (points, 5)
-            Columns track, frame, z, y, x.
+        data : ndarray, shape (points, 5), or (points, 4) where `planar`
+            Columns track, frame, z, y, x, or track, frame, y, x.
         properties : dict of str to ndarray
         graph : dict of int to list of int
             Mothers of each track that has one.
         """
+        planar = self.planar
         scale = np.ones(3) if voxel_um is None else np.asarray(voxel_um, dtype=np.float64)
+        if planar and scale.shape == (2,):
+            scale = np.append(1.0, scale)
         if scale.shape not in ((), (3,)) or not (scale > 0).all():
             raise ValueError(f"voxel_um: {voxel_um!r} is not one or three lengths above 0, [z, y, x]")
         zyx = np.stack([self.z, self.y, self.x], axis=1) / scale
-        data = np.concatenate([np.stack([self.particle, self.frame], axis=1), zyx], axis=1)
+        data = np.concatenate([np.stack([self.particle, self.frame], axis=1), zyx[:, planar:]], axis=1)
         order = np.lexsort((data[:, 1], data[:, 0]))
         properties = {name: values[order] for name, values in self.point_properties.items()}
         graph = {}

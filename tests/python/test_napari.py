@@ -61,6 +61,38 @@ def test_the_reader_reads_geff_without_the_package_too(tracks, tmp_path, monkeyp
     assert kind == "tracks" and np.array_equal(data, tracks.to_napari()[0])
 
 
+def test_tracks_of_a_plane_are_read_without_z(tracks, tmp_path):
+    flat = motes.Tracks.from_dataframe(tracks.to_dataframe().drop(columns="z"))
+    for extension in (".csv", ".geff"):
+        path = str(tmp_path / f"t{extension}")
+        motes.write(path, flat)
+        [(data, _, _)] = plugin.get_reader(path)(path)
+        assert data.shape == (len(flat.frame), 4)
+
+
+class Layer:
+    """As napari's image layers, without napari."""
+
+    rgb, name = False, "layer"
+
+    def __init__(self, data, scale):
+        self.data, self.scale = data, scale
+
+
+def test_tracks_have_the_axes_of_their_layer(tracks):
+    tifffile = pytest.importorskip("tifffile")
+    frames = tifffile.imread(STACK)
+    plane = frames.max(1)
+    for image in (
+        Layer(plane, [1, 0.1, 0.1]),
+        Layer(plane[:, None], [1, 1, 0.1, 0.1]),
+        Layer(frames, [1, *VOXEL]),
+        Layer(np.zeros((2, 20, 20), np.uint8), [1, 1, 1]),
+    ):
+        data, attributes, kind = plugin.track_layer(image)
+        assert data.shape[1] == image.data.ndim + 1
+
+
 def test_the_widget_tracks_a_layer(tracks):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     pytest.importorskip("napari")

@@ -79,6 +79,8 @@ def _read_geff(path: Any) -> list[Layer]:
             parents.setdefault(number[b], []).append(number[a])
     data = np.array(rows, dtype=np.float64)
     data = data[np.lexsort((data[:, 1], data[:, 0]))]
+    if data.shape[1] == 5 and not data[:, 2].any():  # of a plane: under its image's axes t, y, x
+        data = np.delete(data, 2, axis=1)
     return _layer(data, {}, parents, path, "um")
 
 
@@ -121,8 +123,8 @@ def track_layer(
         gate=gate_um or None, progress=progress,
     )  # fmt: skip
     points, properties, graph = found.tracks.to_napari()
-    if axes == "TYX":
-        points = np.delete(points, 2, axis=1)
+    if points.shape[1] != data.ndim + 1:  # of no tracks, or of a volume of one plane
+        points = np.delete(points, 2, axis=1) if axes == "TYX" else np.insert(points, 2, 0.0, axis=1)
     points[:, 1] *= image.scale[0]
     attributes = {"name": f"{image.name} tracks", "properties": properties, "graph": graph}
     return points, attributes, "tracks"
