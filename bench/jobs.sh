@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The whole jobs of docs/performance.md, timed: tracking 20 frames of 10^5 points, simulating the demo, scoring
-# 200,000 tracks. With "many" also 20 frames of 10^6 points and 10^6 frames of 3 (6 GB of disk); with "large" a
-# frame of 4 GB in 2 GB of memory, which takes 90 GB of disk traffic.
-#   bench/jobs.sh FOLDER [many|large]
+# 200,000 tracks. With "many" also 20 frames of 10^6 points and 10^6 frames of 3 (6 GB of disk); with "series" 100
+# frames of 10^6 points in 4 GB of memory (20 GB of disk; python3 with h5py, or PYTHON); with "large" a frame of 4 GB
+# in 2 GB of memory, which takes 90 GB of disk traffic.
+#   bench/jobs.sh FOLDER [many|series|large]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 motes=${MOTES:-build/release/bin/motes}
@@ -40,6 +41,11 @@ YAML
       for (a = 0; a < 3; a++) x[p + a] += .04 * (rand() + rand() - 1)
       printf "%d,%.5f,%.5f,%.5f\n", f, x[p], x[p + 1], x[p + 2] } }' > "$out/long.csv"
   timed "$motes" track "$out/long.csv" -o "$out/long" --set linking.scope=pairs --quiet
+fi
+if [ "${2:-}" = series ]; then
+  "${PYTHON:-python3}" bench/large_table.py "$out/series.h5" 100 1000000
+  TMPDIR=$out timed "$motes" track "$out/series.h5" -o "$out/series" --set linking.scope=pairs --set output.vtk=false \
+    --set output.preview=false --threads 1 --set execution.memory_gb=4 --json "$out/series.json"
 fi
 if [ "${2:-}" = large ]; then
   "$motes" simulate configs/demo.yaml -o "$out/large" --set simulation.frames=1 --set simulation.particles=20000 \
