@@ -8,6 +8,7 @@
 
 #include <motes/tracking/series_links.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/gap_shares.h"
 
 using namespace motes;
@@ -141,6 +142,43 @@ TEST_CASE("missed particles are linked over their gaps, among particles that com
   }
 }
 
+TEST_CASE("gaps are linked where particles that turn move over half their spacing") {
+  // A step goes along the mean of the last direction and a random one; a twentieth is missed, as many are
+  // false.
+  constexpr int kParticles = 300, kFrames = 20;
+  const double side = std::cbrt(kParticles);
+  std::mt19937_64 rng(7);
+  std::uniform_real_distribution<> chance;
+  std::vector<Vec3> at, way;
+  for (int k = 0; k < kParticles; ++k)
+    at.push_back(testing::uniform_point(rng, side)), way.push_back(testing::direction(rng));
+  Series series;
+  for (int t = 0; t < kFrames; ++t) {
+    Detections d;
+    d.frame = t;
+    std::vector<int> of;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (chance(rng) >= 0.05) testing::add(d, at[k]), of.push_back(static_cast<int>(k));
+      if (chance(rng) < 0.05) testing::add(d, testing::uniform_point(rng, side)), of.push_back(-1);
+      way[k] += testing::direction(rng);
+      way[k] = 1 / length_of(way[k]) * way[k];
+      at[k] += 0.6 * (0.5 + chance(rng)) * way[k];
+      const auto bounce = [side](double& x, double& v) {
+        if (x < 0 || x > side) x = x < 0 ? -x : 2 * side - x, v = -v;
+      };
+      bounce(at[k].x, way[k].x), bounce(at[k].y, way[k].y), bounce(at[k].z, way[k].z);
+    }
+    series.frames.push_back(std::move(d));
+    series.particle.push_back(std::move(of));
+  }
+  const SeriesLinks links = link_series({2}, series.frames, {});
+  CHECK(links.joint);
+  const Gaps gaps = gaps_of(series, links, 4);
+  INFO(gaps.made << " made, " << gaps.right << " right, " << gaps.there << " there");
+  CHECK(gaps.right > 0.2 * gaps.there);
+  CHECK(gaps.right > 0.5 * gaps.made);
+}
+
 TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   // Ten tracks of three detections, one a frame, every other one with a gap before the last; far apart.
   std::vector<Detections> frames(5);
@@ -164,4 +202,14 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   model = fit_model(points, {}, linking, model);
   // Rows of frames 0 to 2 have both lags: 15 links over one frame, 5 over two; half a link is added to each.
   CHECK(model.elapsed[1] == Approx(5.5 / 21).epsilon(0.02));
+  // Shares alone, whatever they were before.
+  for (const int threads : {1, 3}) {
+    SeriesModel again = model;
+    again.elapsed = {0.5, 0.5}, again.end = again.birth = again.lone = 0.2;
+    fit_shares({threads}, points, {}, linking, {}, nullptr, again);
+    CHECK(again.elapsed[1] == Approx(model.elapsed[1]).epsilon(1e-2));
+    CHECK(again.end == Approx(model.end).epsilon(1e-2));
+    CHECK(again.birth == Approx(model.birth).epsilon(1e-2));
+    CHECK(again.lone == model.lone);
+  }
 }

@@ -94,6 +94,15 @@ TEST_CASE("pruning keeps the best links of each detection, and those of the link
   CHECK(prune_candidates(candidates, costs, linking, 3, 1).to == std::vector<matching::Index>{1, 3, 3});
 }
 
+TEST_CASE("beliefs go on for the links that are still candidates") {
+  const SeriesCandidates before{{0, 3, 4}, {1, 2, 3, 3}, {0, 0, 0, 1}};
+  const SeriesCandidates now{{0, 2, 4}, {3, 1, 2, 3}, {0, 0, 1, 1}};
+  const JointBeliefs beliefs{{2, 3, 4, 5}, {6, 7, 8, 9}};
+  const JointBeliefs on = beliefs_of(now, before, beliefs);
+  CHECK(on.from_source == std::vector<double>{4, 2, 1, 5});
+  CHECK(on.from_target == std::vector<double>{8, 6, 1, 9});
+}
+
 TEST_CASE("gains of links that meet are those of each pair, to the bit") {
   std::mt19937_64 rng(4);
   std::normal_distribution<> normal;

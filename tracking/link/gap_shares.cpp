@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 #include <motes/tracking/series_velocity.h>
 
 #include "tracking/candidates/row_grid.h"
@@ -268,6 +269,17 @@ void set_shares(const SeriesPoints& points, const Prediction& prediction, const 
   const double most = std::clamp(1 - points.partners, kSomeShare, kMostLone);
   model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, most);
   Gaps(points, prediction, linking, velocity, occlusion, counts, model).run();
+}
+
+void fit_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                const SeriesLinking& linking, const VelocityModel& velocity, const Occlusion* occlusion,
+                SeriesModel& model) {
+  std::vector<TrackCounts> counts(at(points.frames()));
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    counts[at(t)] = count_tracks(points, linking, model.lags(), static_cast<std::int32_t>(t));
+  });
+  for (std::size_t t = 1; t < counts.size(); ++t) counts[0] += counts[t];
+  set_shares(points, prediction, linking, &velocity, occlusion, counts[0], model);
 }
 
 }  // namespace motes::tracking

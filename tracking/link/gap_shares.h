@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <motes/base/execution.h>
 #include <motes/tracking/series_model.h>
 
 namespace motes::tracking {
@@ -31,6 +32,11 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
 /// shapes. `velocity` and `occlusion` as for fit_model. Expected O(points + ends x lags), on one thread.
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                 const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
+                SeriesModel& model);
+
+/// The same from the linking itself. The same for any thread count.
+void fit_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                const SeriesLinking& linking, const VelocityModel& velocity, const Occlusion* occlusion,
                 SeriesModel& model);
 
 }  // namespace motes::tracking

@@ -173,6 +173,24 @@ SeriesCandidates prune_candidates(const SeriesCandidates& candidates, const std:
   return out;
 }
 
+JointBeliefs beliefs_of(const SeriesCandidates& candidates, const SeriesCandidates& before,
+                        const JointBeliefs& beliefs) {
+  JointBeliefs out;
+  out.from_source.assign(candidates.to.size(), 1);
+  out.from_target.assign(candidates.to.size(), 1);
+  const auto to = before.to.begin();
+  for (std::size_t i = 0; i + 1 < candidates.row_offsets.size(); ++i) {
+    const auto begin = to + before.row_offsets[i], end = to + before.row_offsets[i + 1];
+    for (auto e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e) {
+      const auto same = std::find(begin, end, candidates.to[at(e)]);
+      if (same == end) continue;
+      out.from_source[at(e)] = beliefs.from_source[at(same - to)];
+      out.from_target[at(e)] = beliefs.from_target[at(same - to)];
+    }
+  }
+  return out;
+}
+
 std::int64_t joint_triplets(const SeriesCandidates& candidates) {
   std::vector<std::int64_t> into(candidates.row_offsets.size(), 0);
   for (const Index j : candidates.to) ++into[at(j)];

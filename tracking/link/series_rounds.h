@@ -40,6 +40,12 @@ inline bool returns(const VelocityModel& velocity) {
 /// particles for false were likelier by up to 1.3 nats each, with false detections by at least 1.8.
 inline constexpr double kNatsOfFalse = 1.5;
 
+/// Of each detection's candidates joint inference weighs those within so many nats of its best one.
+inline constexpr double kJointNats = 9;
+
+/// Detections that another one follows in one linking than in the other.
+std::int64_t changed_links(const SeriesLinking& a, const SeriesLinking& b);
+
 class Rounds {
  public:
   /// `points` must outlive it; `done` is called after each solved assignment, which `solved` counts.
@@ -158,7 +164,7 @@ class Rounds {
   SeriesLinking some_frames() const;
   /// Neighbours' motion, or that of all, from the links as they are.
   void predict(int lags);
-  SeriesCandidates likely(int lags);
+  SeriesCandidates likely(const SeriesModel& model, int lags);
   void find(int lags);
   /// One more linking; whether it is another.
   bool improve();
@@ -168,6 +174,12 @@ class Rounds {
   }
   void solve(const std::vector<double>& costs);
   void solve_beliefs(const JointBeliefs& beliefs);
+  /// The model with shares of gaps, ends and false detections from the likeliest linking, weighed by the
+  /// shares of `last`. A linking decoded from beliefs tells no shares: it leaves out what is not likelier
+  /// than an end at a fixed price, and gaps, over which more candidates share the belief, go first.
+  SeriesModel with_likely_shares(const SeriesModel& last);
+  /// The candidates but for those that are hardly believed in.
+  SeriesCandidates believed(const JointBeliefs& beliefs) const;
   /// Keeps the candidates of sides without a sure link too; beliefs of those that were kept stay.
   void widen(const SeriesCandidates& all, std::vector<char>& keep, JointBeliefs& beliefs) const;
   /// Within how many nats of each detection's cheapest candidate the candidates must be for the links to be

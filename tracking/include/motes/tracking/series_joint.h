@@ -33,6 +33,11 @@ struct JointBeliefs {
 SeriesCandidates prune_candidates(const SeriesCandidates& candidates, const std::vector<double>& costs,
                                   const SeriesLinking& linking, double nats, std::size_t most);
 
+/// Messages for `candidates` from those that an earlier run left for `before`; initial ones for links that
+/// are new. O(candidates x candidates of one detection).
+JointBeliefs beliefs_of(const SeriesCandidates& candidates, const SeriesCandidates& before,
+                        const JointBeliefs& beliefs);
+
 /// Number of pairs of a link into and a link out of one detection: the cost of a run, and 4 bytes of memory
 /// each.
 std::int64_t joint_triplets(const SeriesCandidates& candidates);
