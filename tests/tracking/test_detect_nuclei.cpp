@@ -258,3 +258,64 @@ TEST_CASE("a radius at which few of the nuclei side by side are found is not tak
   options.radius_um = sizes->radius_um;
   CHECK(f1_of(made, kind, options) >= 0.5);
 }
+
+TEST_CASE("small bright spots in nuclei are found, not the nuclei", "[detect]") {
+  const Shape3 shape{1, 256, 256};
+  const std::uint64_t seed = GENERATE(1, 2, 3, 4);
+  Random random(seed);
+  Nuclei made;
+  Field light(static_cast<std::size_t>(shape.voxels()), 0.0);
+  const std::vector<Spot> centres = testing::places(shape, {16, 16, 0}, 12, 1, 2.2, random);
+  testing::each_voxel(shape, [&](std::size_t i, double, double y, double x) {
+    for (const Spot& c : centres)
+      if (std::hypot(x - c.x, y - c.y) < 14) light[i] = 100;
+  });
+  light = testing::smoothed(light, shape, {1.5, 1.5, 0});
+  for (const Spot& c : centres)
+    for (int k = 0; k < 2; ++k)
+      made.truth.push_back({0, c.y + 8 * random.uniform() - 4, c.x + (k == 0 ? -7 : 7)});
+  testing::each_voxel(shape, [&](std::size_t i, double, double y, double x) {
+    for (const Spot& s : made.truth)
+      light[i] += 200 * std::exp(-0.5 * std::pow(std::hypot(x - s.x, y - s.y) / 1.3, 2));
+    light[i] += 20;
+    light[i] += std::sqrt(light[i]) * random.normal();
+  });
+  made.frame = testing::float_frame(shape, light);
+  const auto sizes = tracking::estimate_sizes(kTwo, made.frame, tracking::Polarity::bright);
+  REQUIRE(sizes);
+  DetectionOptions options;
+  options.radius_um = sizes->radius_um;
+  options.largest_radius_um = sizes->largest_radius_um;
+  const Detections found = detect_spots(kTwo, made.frame, options);
+  INFO("seed " << seed << ": " << found.size() << " of " << made.truth.size() << " at radius "
+               << sizes->radius_um.x);
+  const auto score = testing::score_spots(made.truth, found, {1, 1, 1}, 2);
+  CHECK(2.0 * score.matched / static_cast<double>(made.truth.size() + found.size()) > 0.95);
+}
+
+TEST_CASE("rims of small rings are not spots", "[detect]") {
+  const Shape3 shape{1, 300, 300};
+  Random random(GENERATE(1, 2, 3));
+  Field light(static_cast<std::size_t>(shape.voxels()), 0.0);
+  const std::vector<Spot> centres = testing::places(shape, {6, 6, 0}, 30, 1, 2.6, random);
+  std::vector<double> heights, radii;
+  for (std::size_t k = 0; k < centres.size(); ++k) {
+    heights.push_back(18 + 30 * random.uniform());
+    radii.push_back(4.8 + 2.4 * random.uniform());
+  }
+  testing::each_voxel(shape, [&](std::size_t i, double, double y, double x) {
+    for (std::size_t k = 0; k < centres.size(); ++k) {
+      const double r = std::hypot(x - centres[k].x, y - centres[k].y) / radii[k];
+      if (r > 0.6 && r < 1) light[i] = heights[k];
+    }
+  });
+  light = testing::smoothed(light, shape, {1.2, 1.2, 0});
+  for (double& value : light) {
+    value += 20;
+    value += std::sqrt(value) * random.normal();
+  }
+  const auto radius =
+      tracking::estimate_radius(kTwo, testing::float_frame(shape, light), tracking::Polarity::bright);
+  REQUIRE(radius);
+  CHECK(radius->x >= 4.5);
+}

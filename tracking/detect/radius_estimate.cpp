@@ -9,7 +9,9 @@
 ///
 /// Objects. At the ladder's scales objects side by side, or with grain inside, are hardly told from noise. So
 /// where most of what is found at all scales, two larger ones included, is of wide objects (scale_space.h
-/// tells these from their grain), their scale is the answer if the fits' finds less than half as many.
+/// tells these from their grain), their scale is the answer if the fits' finds less than half as many. Where
+/// most is of spots smaller than those fitted, as of spots in cells, and these score over the level, fits to
+/// them give the answer.
 ///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
 /// at scales far from the answer are spots of another size where they are not few, score far over the level,
@@ -51,7 +53,7 @@ constexpr double kVoxelWidth = 0.62;     // sigma, voxels: noise of a skewed law
 constexpr double kWidthSpread = 0.7;     // of the fits' prior, in ln sigma
 constexpr double kResolved = 2;          // sigma, voxels: the inside of spots is seen
 constexpr double kFlatTop = 1.2;         // scale of the largest response over a Gaussian's
-constexpr double kWider = 1.15;          // than a rung's scale: looked for again,
+constexpr double kWider = 1.15;          // than a rung's scale: looked for again or at another,
 constexpr int kWidenings = 4;            // so often at most,
 constexpr double kKept = 0.2;            // of the spots, or they are of another kind
 constexpr double kMostKept = 0.8;        // of spots that stand clear, or the width is wrong
@@ -64,6 +66,7 @@ constexpr std::size_t kObjects = 8;      // at their scale and those beside it a
 constexpr double kObjectsShare = 0.5;    // of the strength of all that is kept,
 constexpr double kFinerShare = 1.0 / 3;  // and what is finer, of theirs at most,
 constexpr std::size_t kFarMore = 2;      // times as many as are found otherwise
+constexpr double kOverLevel = 1.25;      // times, which small spots score, unlike rims of objects
 constexpr double kFewestShare = 0.05;    // of all spots: spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // of the spots at those scales
@@ -97,12 +100,16 @@ double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scal
   return clear > kLeastClear ? sum * std::cbrt(scale) : 0;
 }
 
-detect::Filter filter_of(const VolumeFrame& frame, const Sigma& sigma) {
+/// The radius at which spots of this sigma answer most (log_detector.h).
+Vec3 radius_of(const VolumeFrame& frame, const Sigma& sigma) {
   const int d = static_cast<int>(frame.shape.nx > 1) + static_cast<int>(frame.shape.ny > 1) +
                 static_cast<int>(frame.shape.nz > 1);
   const double factor = std::sqrt(static_cast<double>(std::max(d, 1)));
-  return detect::make_filter(frame.shape, frame.voxel_um,
-                             {factor * sigma[0], factor * sigma[1], factor * sigma[2]}, kLeastSigma);
+  return {factor * sigma[0], factor * sigma[1], factor * sigma[2]};
+}
+
+detect::Filter filter_of(const VolumeFrame& frame, const Sigma& sigma) {
+  return detect::make_filter(frame.shape, frame.voxel_um, radius_of(frame, sigma), kLeastSigma);
 }
 
 /// Is the scale small enough for the frame to hold spots and what is around them?
@@ -217,8 +224,7 @@ Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
   return sigma;
 }
 
-/// Medians of the widths of Gaussians fitted from these starts and this sigma on; none where most fits fail,
-/// as they do on structure that is not a spot.
+/// Medians of the widths of Gaussians fitted from these starts and this sigma on; none where most fits fail.
 std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame& frame,
                                   std::vector<detect::FitStart> starts, Sigma sigma) {
   const std::array<double, 3> voxel{frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z};
@@ -303,13 +309,6 @@ OtherSize other_size(const Execution& execution, const VolumeFrame& frame, const
   return other;
 }
 
-Vec3 radius_of(const VolumeFrame& frame, const Sigma& sigma) {
-  const int d = static_cast<int>(frame.shape.nx > 1) + static_cast<int>(frame.shape.ny > 1) +
-                static_cast<int>(frame.shape.nz > 1);
-  const double factor = std::sqrt(static_cast<double>(std::max(d, 1)));
-  return {factor * sigma[0], factor * sigma[1], factor * sigma[2]};
-}
-
 /// That quantile of the widths, of a sound size along z, too.
 Sigma width_at(OtherSize other, double share, const Sigma& base) {
   const double across = quantile(other.across, share), along = quantile(other.along, share);
@@ -322,11 +321,11 @@ bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
          (frame.shape.nz == 1 || sigma[2] < kVoxelWidth * frame.voxel_um.z);
 }
 
-/// Whether half of the spots score far over the level.
-bool is_clear(const Rung& rung) {
+/// By how much the scores of half of the spots are over the level.
+double median_over(const Rung& rung) {
   std::vector<double> over;
   for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
-  return quantile(over, 0.5) >= kClearScore;
+  return quantile(over, 0.5);
 }
 
 /// Spots far wider than their rung's scale may be parts of spots, so they are looked for again at their
@@ -394,11 +393,11 @@ std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& fra
   return rungs;
 }
 
-/// The scale of wide objects, where these are most of what the frame holds; `fitted` is what fits found.
-std::optional<Sigma> sigma_of_objects(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
-                                      const std::vector<Rung>& ladder, const Sigma& fitted) {
-  const std::vector<Rung> rungs = with_larger(execution, frame, polarity, ladder);
+/// The rung of most of what is found at all scales; none where no scale has most.
+std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                              const std::vector<Rung>& ladder) {
   const double least = kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y);
+  std::vector<Rung> rungs = with_larger(execution, frame, polarity, ladder);
   std::vector<detect::Filter> filters;
   std::vector<detect::ScaleCandidate> candidates;
   for (const Rung& rung : rungs) {
@@ -408,13 +407,26 @@ std::optional<Sigma> sigma_of_objects(const Execution& execution, const VolumeFr
   }
   if (candidates.empty()) return std::nullopt;
   const detect::ObjectScale found = detect::object_scale(filters, candidates);
-  const Rung& rung = rungs[found.scale];
-  if (rung.sigma[0] < least || found.objects < kObjects || found.strength < kObjectsShare * found.all ||
+  if (found.objects < kObjects || found.strength < kObjectsShare * found.all ||
       found.finer > kFinerShare * found.strength)
     return std::nullopt;
+  return std::move(rungs[found.scale]);
+}
+
+/// The scale of most of what the frame holds, where that is of wide objects, of which few are found at what
+/// was `fitted`, or of spots smaller than that.
+std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                                   const std::vector<Rung>& ladder, const Sigma& fitted, bool& objects) {
+  const std::optional<Rung> rung = main_rung(execution, frame, polarity, ladder);
+  if (!rung) return std::nullopt;
+  if (rung->sigma[0] < kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y)) {
+    if (kWider * rung->sigma[0] > fitted[0] || median_over(*rung) < kOverLevel) return std::nullopt;
+    const auto small = fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
+    return small && is_voxel(frame, *small) ? std::nullopt : small;
+  }
   const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
-  if (kFarMore * now >= rung.objects.size()) return std::nullopt;
-  return rung.sigma;
+  objects = kFarMore * now < rung->objects.size();
+  return objects ? std::optional(rung->sigma) : std::nullopt;
 }
 
 struct Estimate {
@@ -431,7 +443,7 @@ std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     if (!sigma && !rung->crowd) continue;
-    if (sigma && is_voxel(frame, *sigma) && !is_clear(*rung)) continue;
+    if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
     const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
     return rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide) ? rung->sigma : wide;
   }
@@ -450,10 +462,8 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   result.ladder = climb(execution, result.frame, polarity);
   const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder);
   if (!fitted) return std::nullopt;
-  const std::optional<Sigma> of_objects =
-      sigma_of_objects(execution, result.frame, polarity, result.ladder, *fitted);
-  result.objects = of_objects.has_value();
-  result.sigma = of_objects ? *of_objects : *fitted;
+  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                     .value_or(*fitted);
   return result;
 }
 
