@@ -1,11 +1,15 @@
 // The layout is done (app/render_picture.h); here it becomes VTK's actors. Everything is drawn at twice the
 // size and averaged down: that smooths lines and letters alike, whether or not the driver can multisample.
+// A child process draws: VTK aborts where a display has no suitable OpenGL, and drivers crash without memory.
 
 #include "app/render_scene.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <new>
 #include <numbers>
+#include <string>
 #include <variant>
 
 #include <vtkActor.h>
@@ -35,6 +39,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/quantile.h>
+#include <motes/base/system/worker.h>
 #include <motes/io/vtk_messages.h>
 
 namespace motes::app {
@@ -316,9 +321,7 @@ io::RgbImage shrink(vtkUnsignedCharArray* drawn, const Picture& picture, int fin
                       "; it needs OpenGL 3.2: try xvfb-run -a motes render ..., or a smaller --size");
 }
 
-}  // namespace
-
-io::RgbImage draw(const Execution& execution, const Picture& picture, const VolumeFrame* volume) {
+io::RgbImage draw_here(const Execution& execution, const Picture& picture, const VolumeFrame* volume) {
   const io::VtkMessages messages;
   const int finer = std::max(picture.width, picture.height) * kFiner <= kLargestSide ? kFiner : 1;
   vtkNew<vtkRenderWindow> window;
@@ -355,6 +358,43 @@ io::RgbImage draw(const Execution& execution, const Picture& picture, const Volu
   const auto expected = static_cast<vtkIdType>(picture.width) * picture.height * finer * finer * 3;
   if (messages.any() || drawn->GetNumberOfValues() != expected) fail(messages);
   return shrink(drawn, picture, finer);
+}
+
+constexpr char kDrawn = 'd', kFailed = 'f';
+
+/// In the child: sends kDrawn and the pixels, or kFailed and why.
+void send_drawn(system::Channel& channel, const Execution& execution, const Picture& picture,
+                const VolumeFrame* volume) {
+  std::string answer(1, kDrawn);
+  try {
+    const io::RgbImage image = draw_here(execution, picture, volume);
+    answer.append(image.bytes.begin(), image.bytes.end());
+  } catch (const std::bad_alloc&) {
+    answer.assign(1, kFailed).append("not enough memory to draw; use a smaller --size");
+  } catch (const std::exception& error) {
+    answer.assign(1, kFailed).append(error.what());
+  }
+  channel.send(answer);
+}
+
+}  // namespace
+
+io::RgbImage draw(const Execution& execution, const Picture& picture, const VolumeFrame* volume) {
+  constexpr system::Worker::Limits kNone{std::numeric_limits<std::uint64_t>::max(), 1e9};
+  constexpr std::size_t kLongestReason = 10'000;
+  system::Worker child(kNone,
+                       [&](system::Channel& channel) { send_drawn(channel, execution, picture, volume); });
+  io::RgbImage image{picture.width, picture.height, {}};
+  const std::size_t bytes =
+      3 * static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
+  std::string answer;
+  if (!child.channel().receive(answer, 1 + std::max(bytes, kLongestReason)))
+    throw ResourceError("the process that draws " + child.end() +
+                        ": OpenGL does not work on this display, or memory is short; try xvfb-run -a motes "
+                        "render ..., or a smaller --size");
+  if (answer.front() != kDrawn) throw ResourceError(answer.substr(1));
+  image.bytes.assign(answer.begin() + 1, answer.end());
+  return image;
 }
 
 }  // namespace motes::app

@@ -11,7 +11,7 @@ namespace motes::app {
 
 /// Draws the picture. A volume, where given, is drawn into every panel as a maximum intensity projection, ray
 /// cast on the CPU: light on black, dark on white. Needs a display (app/display.h) until it returns. Throws
-/// ResourceError where VTK cannot draw there.
+/// ResourceError where VTK cannot draw there, or the system starts no process.
 io::RgbImage draw(const Execution& execution, const Picture& picture, const VolumeFrame* volume = nullptr);
 
 }  // namespace motes::app

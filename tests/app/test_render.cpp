@@ -250,6 +250,23 @@ TEST_CASE("without a display and without Xvfb render says what to do") {
   }
 }
 
+TEST_CASE("where VTK ends the program, render says what to do, and leaves no file") {
+  MOTES_NEED_DISPLAY();
+  const TempDir dir;
+  const std::string lines = write_lines(dir.path(), false).string();
+  const Environment indirect("LIBGL_ALWAYS_INDIRECT", "1");  // which Xvfb refuses, and VTK aborts
+  for (const char* target : {"a.png", "a.gif"}) {
+    const std::string out = (dir / target).string();
+    const bool movie = out.ends_with("gif");
+    const auto outcome = run_motes({"render", lines, movie ? "--movie" : "-o", out, "--size", "160x120"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 4);
+    CHECK(testing::is_one_error_line(outcome.err));
+    CHECK_THAT(outcome.err, Catch::Contains("xvfb-run -a motes render"));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);  // the tracks
+}
+
 TEST_CASE("a picture has its size, colours and no line across missing frames") {
   MOTES_NEED_DISPLAY();
   const TempDir dir;
