@@ -43,7 +43,8 @@ std::string solver_table() {
   }
   table += fmt::format("\n  {:<18} {:<9} {}\n", "initialiser", "backends", "source");
   for (const matching::InitialiserInfo& i : matching::initialisers())
-    table += fmt::format("  {:<18} {:<9} {}\n", i.name, i.backends, i.source.empty() ? i.promise : i.source);
+    table += fmt::format("  {:<18} {:<9} {}\n", i.name, to_string(i.backends),
+                         i.source.empty() ? i.promise : i.source);
   return table;
 }
 
@@ -76,8 +77,10 @@ ordered_json build_json() {
   }
   json["initialisers"] = ordered_json::array();
   for (const matching::InitialiserInfo& i : matching::initialisers()) {
-    json["initialisers"].push_back(
-        {{"name", i.name}, {"backends", i.backends}, {"promise", i.promise}, {"source", i.source}});
+    json["initialisers"].push_back({{"name", i.name},
+                                    {"backends", to_string(i.backends)},
+                                    {"promise", i.promise},
+                                    {"source", i.source}});
   }
   json["formats"] = ordered_json::array();
   for (const io::TrackFormat& f : io::track_formats()) {

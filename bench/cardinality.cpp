@@ -98,7 +98,7 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
   execution.threads = run.threads;
   execution.backend = run.backend;
   if (settings.keep) execution.workspace = &workspace;
-  const bool init_there = initialiser->backends.find("cuda") != std::string_view::npos;
+  const bool init_there = initialiser->backends.contains(Backend::cuda);
   std::vector<double> init_seconds, solve_seconds, device_seconds;
   matching::CardinalityAnswer answer;
   std::vector<matching::Index> start;

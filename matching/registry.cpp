@@ -230,10 +230,6 @@ std::string_view to_string(Family family) {
   return "unknown";
 }
 
-std::string_view to_string(BackendSet backends) {
-  return backends.cpu && backends.cuda ? "cpu, cuda" : backends.cuda ? "cuda" : "cpu";
-}
-
 std::string_view to_string(CostKind kind) {
   switch (kind) {
     case CostKind::sparse:

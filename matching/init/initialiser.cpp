@@ -34,18 +34,20 @@ std::vector<Index> anywhere(const Execution& execution, const CardinalityProblem
   return on_host<kOnHost>(execution, problem, seed);
 }
 
+constexpr BackendSet kCpu{true, false}, kBoth{true, true};
+
 constexpr std::array<InitialiserInfo, 5> kInitialisers{{
-    {"none", "cpu", "an empty matching", "", &start_none},
-    {"cheap", "cpu, cuda", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
+    {"none", kCpu, "an empty matching", "", &start_none},
+    {"cheap", kBoth, "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
      &anywhere<&start_cheap, &device::cheap_start>},
-    {"karp-sipser", "cpu, cuda", "maximal; maximum where vertices of degree one never run out",
+    {"karp-sipser", kBoth, "maximal; maximum where vertices of degree one never run out",
      "vertices of degree one first, on both sides (Karp & Sipser 1981; in parallel: Azad et al. 2012)",
      &anywhere<&start_karp_sipser, &device::karp_sipser_start>},
-    {"min-degree", "cpu", "maximal; maximum where vertices of degree one never run out",
+    {"min-degree", kCpu, "maximal; maximum where vertices of degree one never run out",
      "a vertex of least degree takes its neighbour of least degree, on both sides (Langguth, Manne & Sanders "
      "2010)",
      &on_host<&start_min_degree>},
-    {"greedy", "cpu", "maximal; the same for any number of threads",
+    {"greedy", kCpu, "maximal; the same for any number of threads",
      "edges whose ends have the fewest neighbours first, by greedy-suitor", &on_host<&start_greedy>},
 }};
 

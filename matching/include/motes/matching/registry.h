@@ -8,6 +8,7 @@
 #include <variant>
 
 #include <motes/matching/assignment_solver.h>
+#include <motes/matching/backend_set.h>
 #include <motes/matching/cardinality_solver.h>
 #include <motes/matching/greedy_solver.h>
 #include <motes/matching/solver_options.h>
@@ -16,16 +17,6 @@ namespace motes::matching {
 
 enum class Family { assignment, cardinality, greedy };
 std::string_view to_string(Family family);
-
-/// A set of back ends.
-struct BackendSet {
-  bool cpu = false, cuda = false;
-  constexpr bool contains(Backend backend) const {
-    return backend == Backend::cpu ? cpu : backend == Backend::cuda && cuda;
-  }
-};
-/// "cpu", "cuda" or "cpu, cuda".
-std::string_view to_string(BackendSet backends);
 
 /// The kinds of problem that solvers accept. Assignment: sparse, dense, geometric. Other families: graph.
 enum class CostKind : unsigned { sparse = 1, dense = 2, geometric = 4, graph = 8 };
