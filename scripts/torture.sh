@@ -60,18 +60,66 @@ commands=("track-stack track $stack -o OUT/t" "track-points track $points -o OUT
   "simulate simulate $root/configs/demo.yaml -o OUT/s --set simulation.frames=3 --set simulation.particles=24 --set imaging.write_frames=false"
   "convert convert $tracks OUT/c.vtp" "match match gen:points?n=2000&sigma=0.3&gate=1.2&seed=1 --solver auto")
 
-# limited NAME LIMITS: every command under these limits ("-v 200000" ...).
-limited() {
-  local name=$1 limits=$2 command words code
-  for command in "${commands[@]}"; do
-    rm -rf "$work/out" && mkdir "$work/out"
-    read -ra words <<<"${command//OUT/$work/out}"
-    # Through a pipe: a limit on files would also hold for what the shell keeps of the messages.
-    (eval "$limits" && exec "$motes" "${words[@]:1}" --quiet) 2>&1 >/dev/null | cat >"$work/err"
-    code=${PIPESTATUS[0]}
-    check "$name, ${words[0]}" $code "$work/out"
+# Commands with one output: a name, then the words; OUT stands for a folder. What they write is the same each time.
+single=("csv convert $tracks OUT/o.csv" "h5 convert $tracks OUT/o.h5" "vtp convert $tracks OUT/o.vtp" "ctc convert $tracks OUT/o.ctc --like $stack"
+  "geff convert $tracks OUT/o.geff" "detections detect $stack -o OUT/o.h5" "picture render $tracks -o OUT/o.png --size 320x240"
+  "movie render $tracks --movie OUT/o.gif --size 160x120" "merge merge $work/part0.h5 $work/part1.h5 --config $work/plan.yaml -o OUT/o")
+
+# The parts that are merged, and in $work/single/NAME what each of these commands writes where nothing is in its way.
+declare -A took=()
+write_whole() {
+  local command words name begin
+  [ ${#took[@]} = 0 ] || return 0
+  "$motes" plan "$stack" -o "$work/plan.yaml" --quiet && "$motes" detect "$work/plan.yaml" --frames 0:3 -o "$work/part0.h5" --quiet &&
+    "$motes" detect "$work/plan.yaml" --frames 3:6 -o "$work/part1.h5" --quiet || complain "the parts: exit $?"
+  for command in "${single[@]}"; do
+    name=${command%% *}
+    mkdir -p "$work/single/$name"
+    read -ra words <<<"${command//OUT/$work/single/$name}"
+    begin=$(date +%s%N)
+    "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err" || complain "$name, whole: exit $?: $(tail -c 300 "$work/err")"
+    took[$name]=$((($(date +%s%N) - begin) / 1000000))
+    fingerprint "$work/single/$name" >"$work/$name.sums"
   done
 }
+
+# check_whole NAME OUTPUT FOLDER: what is there of this output is whole. Of a merged folder each file is whole or absent.
+check_whole() {
+  local odd
+  (cd "$3" && find . \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -o -type f ! -name report.json ! -name preview.png -print) | sort >"$work/there"
+  [ -s "$work/there" ] || return 0
+  (cd "$3" && xargs sha256sum <"$work/there") >"$work/there.sums"
+  if [ "$2" = merge ]; then
+    odd=$(grep -vxFf "$work/$2.sums" "$work/there.sums" | grep -v checkpoint)
+  else
+    odd=$(diff "$work/$2.sums" "$work/there.sums")
+  fi
+  [ -z "$odd" ] || complain "$1: what is there is not whole: $odd"
+}
+
+# What limits and full disks are tried on; the short form leaves the single outputs out.
+limited_commands=("${commands[@]}")
+[ $short = 1 ] || limited_commands+=("${single[@]}")
+
+# under_limits NAME FOLDER LIMITS [AS...]: each of them under these limits ("ulimit -v 200000" ...), by `AS... motes`.
+under_limits() {
+  local name=$1 folder=$2 limits=$3 command words code
+  shift 3
+  [ $short = 1 ] || write_whole
+  for command in "${limited_commands[@]}"; do
+    rm -rf "$folder" && mkdir -m 777 "$folder"
+    read -ra words <<<"${command//OUT/$folder}"
+    # Through a pipe: a limit on files would also hold for what the shell keeps of the messages.
+    (eval "$limits" && exec "$@" "$motes" "${words[@]:1}" --quiet) 2>&1 >/dev/null | cat >"$work/err"
+    code=${PIPESTATUS[0]}
+    check "$name, ${words[0]}" $code "$folder"
+    [ -z "${took[${words[0]}]:-}" ] || check_whole "$name, ${words[0]}" "${words[0]}" "$folder"
+    if [ "$code" = 0 ] && [ -n "${took[${words[0]}]:-}" ]; then
+      fingerprint "$folder" | cmp -s - "$work/${words[0]}.sums" || complain "$name, ${words[0]}: exit 0 and another result"
+    fi
+  done
+}
+limited() { under_limits "$1" "$work/out" "$2"; }
 
 run_kills() {
   local i code
@@ -90,29 +138,13 @@ run_kills() {
   done
 }
 
-# Commands with one output: a name, then the words; OUT stands for a folder. What they write is the same each time.
-single=("csv convert $tracks OUT/o.csv" "h5 convert $tracks OUT/o.h5" "vtp convert $tracks OUT/o.vtp" "ctc convert $tracks OUT/o.ctc --like $stack"
-  "geff convert $tracks OUT/o.geff" "detect detect $stack -o OUT/o.h5" "picture render $tracks -o OUT/o.png --size 320x240"
-  "movie render $tracks --movie OUT/o.gif --size 160x120" "merge merge $work/part0.h5 $work/part1.h5 --config $work/plan.yaml -o OUT/o")
-
 # In every other trial the output is there before.
 run_outputs() {
-  local i words name code odd whole begin
-  local -A took=()
-  "$motes" plan "$stack" -o "$work/plan.yaml" --quiet && "$motes" detect "$work/plan.yaml" --frames 0:3 -o "$work/part0.h5" --quiet &&
-    "$motes" detect "$work/plan.yaml" --frames 3:6 -o "$work/part1.h5" --quiet || complain "the parts: exit $?"
+  local i words name code whole
+  write_whole
   for ((i = 0; i < outputs; ++i)); do
     read -ra words <<<"${single[$((i % ${#single[@]}))]}"
     name=${words[0]} whole=$work/single/${words[0]}
-    if [ -z "${took[$name]:-}" ]; then
-      mkdir -p "$whole"
-      words=("${words[@]//OUT/$whole}")
-      begin=$(date +%s%N)
-      "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err" || complain "$name, whole: exit $?: $(tail -c 300 "$work/err")"
-      took[$name]=$((($(date +%s%N) - begin) / 1000000))
-      fingerprint "$whole" >"$work/$name.sums"
-      read -ra words <<<"${single[$((i % ${#single[@]}))]}"
-    fi
     rm -rf "$work/out" && mkdir "$work/out"
     [ $((i / ${#single[@]} % 2)) = 0 ] || cp -a "$whole/." "$work/out/"
     words=("${words[@]//OUT/$work/out}")
@@ -120,18 +152,8 @@ run_outputs() {
     sleep "$(awk -v r=$RANDOM -v ms="${took[$name]}" 'BEGIN { print r / 32768 * ms / 1000 }')"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
-    (cd "$work/out" && find . \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -o -type f ! -name report.json ! -name preview.png -print) | sort >"$work/there"
-    if [ -s "$work/there" ]; then
-      (cd "$work/out" && xargs sha256sum <"$work/there") >"$work/there.sums"
-      if [ $name = merge ]; then  # a folder of files, each of them whole or absent
-        odd=$(grep -vxFf "$work/$name.sums" "$work/there.sums" | grep -v checkpoint)
-      else
-        odd=$(diff "$work/$name.sums" "$work/there.sums")
-      fi
-      [ -z "$odd" ] || complain "$name, kill $i: what is there is not whole: $odd"
-    elif [ $((i / ${#single[@]} % 2)) = 1 ]; then
-      complain "$name, kill $i: the output before is gone"
-    fi
+    check_whole "$name, kill $i" "$name" "$work/out"
+    [ -s "$work/there" ] || [ $((i / ${#single[@]} % 2)) = 0 ] || complain "$name, kill $i: the output before is gone"
     "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err"
     code=$?
     check "$name after kill $i" $code "$work/out"
@@ -170,23 +192,14 @@ run_files() {
 
 # Limits on processes do not hold for root, who takes another name for it.
 run_processes() {
-  local n as="exec"
+  local n as=()
+  [ $short = 1 ] || write_whole
   if [ "$(id -u)" = 0 ]; then
     command -v setpriv >/dev/null || { echo "torture: processes: skipped, root without setpriv"; return; }
-    chmod -R a+rX "$simulation"
-    for n in 1 2 3 6 40; do
-      local command words code
-      for command in "${commands[@]}"; do
-        rm -rf "$work/out" && mkdir -m 777 "$work/out"
-        read -ra words <<<"${command//OUT/$work/out}"
-        (cd / && ulimit -u "$n" && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$motes" "${words[@]:1}" --quiet) >"$work/log" 2>"$work/err"
-        code=$?
-        check "ulimit -u $n, ${words[0]}" $code "$work/out"
-      done
-    done
-    return
+    chmod -R a+rX "$work"
+    as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   fi
-  for n in 1 2 3 6 40; do limited "ulimit -u $n" "ulimit -u $n"; done
+  for n in 1 2 3 6 40; do under_limits "ulimit -u $n" "$work/out" "cd / && ulimit -u $n" "${as[@]}"; done
 }
 
 run_disk() {
@@ -196,13 +209,7 @@ run_disk() {
   umount "$work/disk"
   for size in 8k 64k 256k 1m; do
     mount -t tmpfs -o "size=$size" tmpfs "$work/disk"
-    for command in "${commands[@]}"; do
-      rm -rf "$work/disk/out" && mkdir "$work/disk/out"
-      read -ra words <<<"${command//OUT/$work/disk/out}"
-      "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err"
-      code=$?
-      check "disk of $size, ${words[0]}" $code "$work/disk/out"
-    done
+    under_limits "disk of $size" "$work/disk/out" true
     umount "$work/disk"
   done
 }
