@@ -96,14 +96,15 @@ StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_
   return stage;
 }
 
-/// Puts finished frames, as they come in order, into the series and the log.
+/// Puts finished frames, as they come in order, into the series and the checkpoint.
 class Recorder {
  public:
-  Recorder(PointSeries& series, std::int64_t frames, Console& console, const Hooks& hooks, FrameLog* log)
+  Recorder(PointSeries& series, std::int64_t frames, Console& console, const Hooks& hooks,
+           RunCheckpoint* checkpoint)
       : series_(series),
         frames_(frames),
         hooks_(hooks),
-        log_(log),
+        checkpoint_(checkpoint),
         warnings_(console),
         progress_(console, "detecting", "frames", frames) {}
 
@@ -111,7 +112,7 @@ class Recorder {
   void add(const io::CheckpointRecord& record) { put(record.detections, record.threshold); }
   void add(FinishedFrame&& frame) {
     const io::CheckpointRecord& record = frame.record;
-    if (log_ != nullptr) log_->append(record.detections, record.threshold);
+    if (checkpoint_ != nullptr) checkpoint_->append(record.detections, record.threshold);
     warnings_.add(record.detections.frame, frame.warnings);
     if (frame.backend == Backend::cuda) series_.backend = Backend::cuda;
     work_.add(frame.work);
@@ -136,7 +137,7 @@ class Recorder {
   PointSeries& series_;
   std::int64_t frames_;
   const Hooks& hooks_;
-  FrameLog* log_;
+  RunCheckpoint* checkpoint_;
   FrameWork work_;
   FrameWarnings warnings_;
   ProgressBar progress_;
@@ -155,15 +156,15 @@ void add_picture(io::Projection&& of_frame, io::Projection& all) {
 }
 
 SideBySide detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> kept,
-                        io::Projection* picture, FrameLog* log, Recorder& recorder) {
-  const std::size_t logged = log != nullptr ? std::min(log->finished().size(), kept.size()) : 0;
+                        io::Projection* picture, RunCheckpoint* checkpoint, Recorder& recorder) {
+  const std::size_t logged = checkpoint != nullptr ? std::min(checkpoint->finished().size(), kept.size()) : 0;
   FrameQueue queue(finder, finder.executions(), source.info().shape, kept.subspan(logged),
                    picture != nullptr);
   for (std::size_t done = 0; done < kept.size(); ++done) {
-    stop_if_interrupted(interrupted_text(done, kept.size(), log != nullptr));
+    stop_if_interrupted(interrupted_text(done, kept.size(), checkpoint != nullptr));
     if (done < logged) {
       if (picture != nullptr) picture->add(source.read(kept[done]));
-      recorder.add(log->finished()[done]);
+      recorder.add(checkpoint->finished()[done]);
       continue;
     }
     SeenFrame now = queue.next();
@@ -282,18 +283,18 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
 
 /// In rounds: each rank looks at a share of the next frames, and rank 0 records what all have found.
 SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
-                           std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
-                           Recorder& recorder) {
+                           std::span<const std::int32_t> kept, io::Projection* picture,
+                           RunCheckpoint* checkpoint, Recorder& recorder) {
   const int rank = ranks.rank(), size = ranks.size();
   SideBySide threads;
-  const bool logged = ranks.all_reduce(log != nullptr ? 1 : 0, Reduction::max) != 0;
-  const auto resumed =
-      static_cast<Index>(ranks.all_reduce(log != nullptr ? std::ssize(log->finished()) : 0, Reduction::max));
+  const bool logged = ranks.all_reduce(checkpoint != nullptr ? 1 : 0, Reduction::max) != 0;
+  const auto resumed = static_cast<Index>(
+      ranks.all_reduce(checkpoint != nullptr ? std::ssize(checkpoint->finished()) : 0, Reduction::max));
   ranks.agreed([&] {
     const Block mine = block_of(resumed, rank, size);
     for (Index i = mine.first; picture != nullptr && i < mine.first + mine.count; ++i)
       picture->add(source.read(kept[at(i)]));
-    for (Index i = 0; rank == 0 && i < resumed; ++i) recorder.add(log->finished()[at(i)]);
+    for (Index i = 0; rank == 0 && i < resumed; ++i) recorder.add(checkpoint->finished()[at(i)]);
   });
   const std::int64_t batch = ranks.all_reduce(
       static_cast<std::int64_t>(frames_ahead(finder, finder.executions(), source.info().shape)),
@@ -309,7 +310,7 @@ SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSo
         look_at_share(finder, source, kept.subspan(done + at(mine.first), at(mine.count)), picture);
     threads = share.threads;
     ranks.rest();
-    bool gap = false;  // what follows a frame that failed is left out: the log is in order
+    bool gap = false;  // what follows a frame that failed is left out: the checkpoint is in order
     ranks.agreed([&] {
       ranks.collect(share.found, [&](int k, std::string_view theirs) {
         Index came = 0;
@@ -348,7 +349,8 @@ std::vector<std::int32_t> frames_to_detect(const Config& config, const io::Frame
 }
 
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks) try {
+                          Console& console, const Hooks& hooks, RunCheckpoint* checkpoint,
+                          Communicator* ranks) try {
   std::vector<std::int32_t> kept;
   std::unique_ptr<FrameFinder> finder;
   everywhere(ranks, [&] {
@@ -370,12 +372,14 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   } else {
     series.radius_source = "labels";
   }
-  bool drawn = config.output.preview && log != nullptr;  // only a run with a log draws a picture
+  bool drawn =
+      config.output.preview && checkpoint != nullptr;  // only a run with a checkpoint draws a picture
   if (ranks != nullptr) drawn = ranks->all_reduce(drawn ? 1 : 0, Reduction::max) != 0;
   io::Projection* const picture = drawn ? &series.projection : nullptr;
-  Recorder recorder(series, std::ssize(kept), console, hooks, log);
-  recorder.finish(ranks != nullptr ? detect_on_ranks(*ranks, *finder, source, kept, picture, log, recorder)
-                                   : detect_alone(*finder, source, kept, picture, log, recorder));
+  Recorder recorder(series, std::ssize(kept), console, hooks, checkpoint);
+  recorder.finish(ranks != nullptr
+                      ? detect_on_ranks(*ranks, *finder, source, kept, picture, checkpoint, recorder)
+                      : detect_alone(*finder, source, kept, picture, checkpoint, recorder));
   return series;
 } catch (const InputError& error) {
   // Errors in a frame's voxels do not name the file.

@@ -14,8 +14,8 @@
 #include "app/config.h"
 #include "app/console.h"
 #include "app/frame_finder.h"
-#include "app/frame_log.h"
 #include "app/report.h"
+#include "app/run_checkpoint.h"
 
 namespace motes::app {
 
@@ -37,12 +37,13 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
 /// The same of a configuration and its input. Throws UsageError where none is kept.
 std::vector<std::int32_t> frames_to_detect(const Config& config, const io::FrameSource& source);
 
-/// Finds the spots of every kept frame, or its labels, as FrameFinder does. `log` may be null. With `ranks`
-/// each looks at a share of the frames, and rank 0, which alone has a log, has the series in the end. Throws
-/// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do: on every
-/// rank.
+/// Finds the spots of every kept frame, or its labels, as FrameFinder does. `checkpoint` may be null. With
+/// `ranks` each looks at a share of the frames, and rank 0, which alone has a checkpoint, has the series in
+/// the end. Throws UsageError where no frame is kept, Interrupted after a finished frame, and as io and
+/// tracking do: on every rank.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks = nullptr);
+                          Console& console, const Hooks& hooks, RunCheckpoint* checkpoint,
+                          Communicator* ranks = nullptr);
 
 /// {radius_um_zyx, radius_source, backend}, largest_radius_um_zyx where sizes differ, and what is known of
 /// the camera

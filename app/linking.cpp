@@ -171,12 +171,12 @@ std::string windows_line(const tracking::SeriesLinks& links) {
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
-/// What the search for divisions found and why it is believed or not; empty where nothing was found.
+/// What the search for divisions found and whether it is significant; empty where nothing was found.
 std::string divisions_line(const tracking::Divisions& d) {
   if (d.found == 0) return "";
   const std::string chance =
       fmt::format("reversed series: {}, misplaced starts: {}", d.backwards, d.misplaced);
-  if (!d.believed)
+  if (!d.significant)
     return fmt::format("no divisions: the {} found are too few to tell from chance ({})", d.found, chance);
   return fmt::format("{} divisions (by chance: {}); daughters {:.2f} +- {:.2f} spacings apart", d.list.size(),
                      chance, d.model.separation, d.model.spread);
@@ -231,7 +231,7 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
   lines.push_back(fmt::format("share of links over 1, 2, ... frames: {}", elapsed));
   lines.push_back(fmt::format(
       "tracks end at {:.2f} % and begin at {:.2f} % of detections; {:.2f} % of detections are on no track",
-      100 * links.model.end, 100 * links.model.birth, 100 * links.model.lone));
+      100 * links.model.end, 100 * links.model.birth, 100 * links.model.clutter));
   if (links.exclusion_um > 0)
     lines.push_back(
         fmt::format("false detections gather within {:.4g} {} of particles; {} of {} detections are "
@@ -249,7 +249,7 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
     lines.push_back(
         fmt::format("linked in {} overlapping blocks of space and time, which differ in {} links where they "
                     "meet",
-                    links.blocks, links.disputed));
+                    links.blocks, links.conflicting));
   if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
   return lines;
 }

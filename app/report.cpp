@@ -146,7 +146,7 @@ namespace {
 
 ordered_json divisions_json(const tracking::Divisions& d) {
   return {{"divisions", d.list.size()},
-          {"believed", d.believed},
+          {"believed", d.significant},
           {"found", d.found},
           {"found_backwards", d.backwards},
           {"found_misplaced", d.misplaced},
@@ -200,7 +200,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
           {"elapsed", links.model.elapsed},
           {"end", links.model.end},
           {"birth", links.model.birth},
-          {"lone", links.model.lone},
+          {"lone", links.model.clutter},
           {"scale_um", links.model.scale},
           {"growth", links.model.growth},
           {"axis_factors", {links.axes.z, links.axes.y, links.axes.x}},
@@ -221,7 +221,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
 ordered_json confidence_json(const tracking::Confidence& confidence, std::int64_t cut) {
   return {{"wrong_links", confidence.wrong},
           {"error", confidence.error},
-          {"wrong_links_by_odds", confidence.believed_wrong},
+          {"wrong_links_by_odds", confidence.wrong_by_odds},
           {"calibrated", confidence.calibrated},
           {"simulated_links", confidence.simulated_links},
           {"simulated_wrong", confidence.simulated_wrong},

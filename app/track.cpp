@@ -18,7 +18,7 @@
 #include <motes/io/preview.h>
 #include <motes/io/vtk_tracks.h>
 #include <motes/tracking/linker.h>
-#include <motes/tracking/lone_noise.h>
+#include <motes/tracking/noise_tracks.h>
 #include <motes/tracking/track_filter.h>
 
 #include "app/bounded_memory.h"
@@ -48,17 +48,18 @@ struct TrackArguments {
 /// Detections of a volume series, kept in the output folder as they come; of several ranks, on rank 0.
 PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
                             const std::filesystem::path& dir, bool resume, Communicator* ranks) {
-  std::unique_ptr<FrameLog> log;
+  std::unique_ptr<RunCheckpoint> checkpoint;
   everywhere(ranks, [&] {
     if (ranks != nullptr && ranks->rank() > 0) return;
-    log = std::make_unique<FrameLog>(dir, run_fingerprint(config, source.info().path), resume);
+    checkpoint = std::make_unique<RunCheckpoint>(dir, run_fingerprint(config, source.info().path), resume);
     if (!resume) return;
-    session.console.note(log->finished().empty()
-                             ? "nothing to resume in " + dir.string() + ": starting from the first frame"
-                             : fmt::format("resuming after {} finished frames", log->finished().size()));
+    session.console.note(
+        checkpoint->finished().empty()
+            ? "nothing to resume in " + dir.string() + ": starting from the first frame"
+            : fmt::format("resuming after {} finished frames", checkpoint->finished().size()));
   });
-  return detect_series(share_of_threads(config), config, source, session.console, session.hooks, log.get(),
-                       ranks);
+  return detect_series(share_of_threads(config), config, source, session.console, session.hooks,
+                       checkpoint.get(), ranks);
 }
 
 /// What the picture and the files for ParaView leave out.
@@ -186,7 +187,7 @@ TrackSet kept_tracks(const Config& config, const PointSeries& series, const Link
   // A threshold that was asked for, or a table, says itself what a particle is.
   const bool by_motes = !series.radius_source.empty() && linked.series.has_value();
   if (!by_motes || config.detection.threshold || config.detection.max_count > 0) return tracks;
-  const std::vector<char> noise = tracking::lone_noise(tracks);
+  const std::vector<char> noise = tracking::noise_tracks(tracks);
   const auto count = std::count(noise.begin(), noise.end(), 1);
   if (count == 0) return tracks;
   console.note(
@@ -250,7 +251,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   report["peak_memory_mb"] = peak_memory_mb();
   io::write_text(dir / "report.json",
                  report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
-  FrameLog::remove(dir);
+  RunCheckpoint::remove(dir);
   emit_json(session, report);
   console.print(summary + ": " + dir.string());
 }

@@ -235,7 +235,7 @@ void print_links(const Execution& execution, const Series& series, const trackin
       s.strict_f1,
       static_cast<double>(s.detected.complete) / std::max(1.0, static_cast<double>(s.detected.tracks)),
       static_cast<long long>(d.true_divisions + d.missed_divisions),
-      static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.believed,
+      static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.significant,
       static_cast<long long>(v.found), static_cast<long long>(v.backwards),
       static_cast<long long>(v.misplaced), v.model.share, v.model.start, v.model.end, v.model.middle,
       v.model.separation, v.model.spread, seconds);
@@ -244,7 +244,7 @@ void print_links(const Execution& execution, const Series& series, const trackin
 /// Columns about how sure links are, and what is true of them.
 void print_confidence(const Agreement& a, const tracking::Confidence& confidence, double seconds) {
   std::printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.0f,%.2f", a.wrong, a.strict, confidence.wrong,
-              confidence.error, confidence.believed_wrong,
+              confidence.error, confidence.wrong_by_odds,
               static_cast<double>(confidence.simulated_wrong) /
                   std::max(1.0, static_cast<double>(confidence.simulated_links)),
               a.calibration_error, a.given95, a.count95, seconds);

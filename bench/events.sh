@@ -10,7 +10,7 @@ data=${MOTES_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 {
-  # No divisions: none may be believed.
+  # No divisions: none may be found.
   "$bench" --ratio 0.1,0.3,0.6 --persistence 0,0.5,0.9
   "$bench" --header 0 --ratio 0.1,0.3,0.6 --persistence 0,0.8 --miss 0.1 --false 0.1
   "$bench" --header 0 --ratio 0.3 --turnover 0.05

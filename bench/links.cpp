@@ -2,7 +2,8 @@
 //
 //   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
 //   velocity"]
-//               [--gap 3] [--exclusion auto] [--threads 0] [--most-to-choose 200000] [--most-in-block 2000000]
+//               [--gap 3] [--exclusion auto] [--threads 0] [--most-to-choose 200000] [--most-in-block
+//               2000000]
 //
 // Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
@@ -448,12 +449,13 @@ int main(int argc, char** argv) {
       std::printf("%s,%zu,%d,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%.3f,%.4f,%.4f,%.4f,%d,%lld,%lld,%.2f\n",
                   name.c_str(), series.next.size(), seed, model.c_str(), s.f1, s.strict, s.direct,
                   s.precision, s.recall, static_cast<int>(links.chosen), links.velocity.beta(),
-                  links.model.end, links.model.lone, links.model.elapsed.empty() ? 0 : links.model.elapsed[0],
-                  links.rounds, static_cast<long long>(links.candidates), static_cast<long long>(links.edges),
-                  seconds);
+                  links.model.end, links.model.clutter,
+                  links.model.elapsed.empty() ? 0 : links.model.elapsed[0], links.rounds,
+                  static_cast<long long>(links.candidates), static_cast<long long>(links.edges), seconds);
       if (!links.reason.empty()) std::printf("# %s\n", links.reason.c_str());
       if (links.blocks > 1)
-        std::printf("# %d blocks, %lld links disputed\n", links.blocks, static_cast<long long>(links.disputed));
+        std::printf("# %d blocks, %lld links conflicting\n", links.blocks,
+                    static_cast<long long>(links.conflicting));
       std::fflush(stdout);
     }
   };

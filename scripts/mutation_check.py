@@ -66,7 +66,7 @@ FAULTS = [
     ("io/tracks/trackmate_xml.cpp", 'attribute("VISIBILITY").value()).value_or(1) <= 0',
      'attribute("VISIBILITY").value()).value_or(1) < 0', "test_io", "spots that TrackMate's filters hide*"),
     ("tracking/link/divisions.cpp", "found - chance > kSurely * std::sqrt(found + chance) && ", "", "test_tracking",
-     "divisions are believed if*"),
+     "divisions are significant if*"),
     ("app/merge.cpp", "if (part.range().first < before.range().end)", "if (part.range().first < before.range().end - 1)",
      "test_app", "merge refuses parts*"),
 ]

@@ -144,7 +144,7 @@ TEST_CASE("the expected share of wrong links is near the true one") {
     const Confidence confidence = link_confidence({}, links, options);
     const double wrong = share_wrong(series, links);
     INFO("step " << step << ": expected " << confidence.wrong << " +- " << confidence.error
-                 << ", by the odds " << confidence.believed_wrong << ", wrong " << wrong);
+                 << ", by the odds " << confidence.wrong_by_odds << ", wrong " << wrong);
     CHECK(confidence.wrong == Approx(wrong).margin(0.05));
     for (std::size_t i = 0; i < confidence.link.size(); ++i)
       CHECK(std::isnan(confidence.link[i]) == (links.linking.next[i] < 0));

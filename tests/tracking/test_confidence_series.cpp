@@ -105,7 +105,7 @@ TEST_CASE("the expected share of wrong links is near the true one where whole re
     const SeriesLinks links = link_series({}, series.frames, options);
     const Confidence confidence = link_confidence({}, links, options);
     const double wrong = share_wrong(series, links);
-    CAPTURE(flow, confidence.wrong, confidence.error, confidence.believed_wrong, wrong);
+    CAPTURE(flow, confidence.wrong, confidence.error, confidence.wrong_by_odds, wrong);
     CHECK(confidence.calibrated);
     CHECK(confidence.wrong == Approx(wrong).margin(0.05));
   }
@@ -167,7 +167,7 @@ TEST_CASE("links of particles that rotate are sure where others rotate about ano
   const SeriesLinks links = link_series({}, series.frames, {});
   const double wrong = share_wrong(series, links);
   const Confidence confidence = link_confidence({}, links, {});
-  CAPTURE(wrong, confidence.wrong, confidence.believed_wrong);
+  CAPTURE(wrong, confidence.wrong, confidence.wrong_by_odds);
   CHECK(wrong < 0.05);
   CHECK(confidence.wrong == Approx(wrong).margin(0.05));
 }

@@ -180,7 +180,7 @@ TEST_CASE("series that divide: mothers, daughters and parents are found") {
   const SeriesLinks links = linked(frames);
   INFO("found " << links.divisions.found << ", backwards " << links.divisions.backwards << ", misplaced "
                 << links.divisions.misplaced);
-  REQUIRE(links.divisions.believed);
+  REQUIRE(links.divisions.significant);
   CHECK(links.divisions.backwards < 0.1 * static_cast<double>(links.divisions.found));
   for (const Division& d : links.divisions.list) {
     CHECK(links.points.slot[static_cast<std::size_t>(d.mother)] + 1 ==
@@ -211,7 +211,7 @@ TEST_CASE("where many divisions are doubtful the surest are kept, and links are 
   const auto [truth, frames] = live(life, 6);
   const SeriesLinks all = linked(frames, Events::divisions), sure = linked(frames),
                     none = linked(frames, Events::none);
-  REQUIRE(sure.divisions.believed);
+  REQUIRE(sure.divisions.significant);
   INFO(all.divisions.list.size() << " found, " << sure.divisions.list.size() << " kept");
   CHECK(sure.divisions.list.size() < all.divisions.list.size());
   CHECK(!sure.divisions.list.empty());
@@ -240,13 +240,13 @@ TEST_CASE("series that do not divide get no division") {
   const SeriesLinks links = linked(frames);
   INFO("seed " << seed << ", found " << links.divisions.found << ", backwards " << links.divisions.backwards
                << ", misplaced " << links.divisions.misplaced);
-  CHECK_FALSE(links.divisions.believed);
+  CHECK_FALSE(links.divisions.significant);
   CHECK(links.divisions.list.empty());
   CHECK(build_tracks(frames, links).parent.empty());
 }
 
-TEST_CASE("divisions are believed if they exceed chance by three standard deviations and twofold") {
-  // From a few, which are not believed however clear each is, to enough.
+TEST_CASE("divisions are significant if they exceed chance by three standard deviations and twofold") {
+  // From a few, which are not significant however clear each is, to enough.
   int few = 0, doubtful = 0, enough = 0;
   for (const auto& [rate, seed] : {std::pair(0.003, 21), {0.003, 22}, {0.005, 22}, {0.005, 23}, {0.01, 21}}) {
     Life life;
@@ -254,11 +254,11 @@ TEST_CASE("divisions are believed if they exceed chance by three standard deviat
     const Divisions seen = linked(live(life, static_cast<std::uint64_t>(seed)).frames).divisions;
     const auto found = static_cast<double>(seen.found), chance = seen.by_chance();
     INFO("rate " << rate << ", seed " << seed << ", found " << found << ", by chance " << chance);
-    CHECK(seen.believed == (found - chance > 3 * std::sqrt(found + chance) && 2 * chance <= found));
-    CHECK(seen.list.empty() != seen.believed);
+    CHECK(seen.significant == (found - chance > 3 * std::sqrt(found + chance) && 2 * chance <= found));
+    CHECK(seen.list.empty() != seen.significant);
     few += seen.found >= 5 && seen.found < 10 && chance == 0;
-    doubtful += seen.found >= 10 && 2 * chance <= found && !seen.believed;
-    enough += seen.believed;
+    doubtful += seen.found >= 10 && 2 * chance <= found && !seen.significant;
+    enough += seen.significant;
   }
   CHECK(few > 0);
   CHECK(doubtful > 0);
@@ -271,7 +271,7 @@ TEST_CASE("particles that only appear are not divisions") {
   const SeriesLinks links = linked(live(life, 5).frames);
   INFO("found " << links.divisions.found << ", backwards " << links.divisions.backwards << ", misplaced "
                 << links.divisions.misplaced);
-  CHECK_FALSE(links.divisions.believed);
+  CHECK_FALSE(links.divisions.significant);
 }
 
 TEST_CASE("divisions are the same for any thread count") {

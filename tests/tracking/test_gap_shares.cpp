@@ -205,11 +205,11 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   // Shares alone, whatever they were before.
   for (const int threads : {1, 3}) {
     SeriesModel again = model;
-    again.elapsed = {0.5, 0.5}, again.end = again.birth = again.lone = 0.2;
+    again.elapsed = {0.5, 0.5}, again.end = again.birth = again.clutter = 0.2;
     fit_shares({threads}, points, {}, linking, {}, nullptr, again);
     CHECK(again.elapsed[1] == Approx(model.elapsed[1]).epsilon(1e-2));
     CHECK(again.end == Approx(model.end).epsilon(1e-2));
     CHECK(again.birth == Approx(model.birth).epsilon(1e-2));
-    CHECK(again.lone == model.lone);
+    CHECK(again.clutter == model.clutter);
   }
 }

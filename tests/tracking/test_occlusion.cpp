@@ -115,7 +115,7 @@ TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]")
     if (near == 1) REQUIRE(occlusion->gain({}, static_cast<matching::Index>(i), j) < 0);
   }
   // Nor does another one where none is seen near it before or after.
-  int lone = 0;
+  int unaccompanied = 0;
   const double far = 3 * occlusion->radius_um();
   const auto company = [&](std::size_t k) {
     int near = 0;
@@ -128,11 +128,11 @@ TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]")
          j < points.offset[static_cast<std::size_t>(points.slot[i]) + 3]; ++j)
       if (const auto k = static_cast<std::size_t>(j);
           length_of(points.at[k] - points.at[i]) < 8 && !(company(i) && company(k))) {
-        ++lone;
+        ++unaccompanied;
         REQUIRE(occlusion->gain({}, static_cast<matching::Index>(i), j) < 0);
       }
   }
-  CHECK(lone > 100);
+  CHECK(unaccompanied > 100);
   // In the frames of a gap, how far other detections are.
   int crossed = 0, hidden = 0, alone = 0, plain = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {

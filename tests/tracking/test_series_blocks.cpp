@@ -127,19 +127,19 @@ TEST_CASE("where two blocks differ the one of the later detection decides, and n
   BlockLinks links(4);
   links.add(block({1, 1, 0, 0}), {{2, 3, -1, -1}, {-1, -1, 0, 1}});
   links.add(block({0, 0, 1, 1}), {{-1, 2, -1, -1}, {-1, -1, 1, -1}});
-  std::int64_t disputed = 0;
-  const SeriesLinking out = links.linking(disputed);
+  std::int64_t conflicting = 0;
+  const SeriesLinking out = links.linking(conflicting);
   // The second block has 1 -> 2, but 1 is the first one's, which has 1 -> 3: so 2 and 3 are free for 0 and 1.
   CHECK(out.next == std::vector<matching::Index>{2, 3, -1, -1});
   CHECK(out.previous == std::vector<matching::Index>{-1, -1, 0, 1});
-  CHECK(disputed == 2);
+  CHECK(conflicting == 2);
 
-  // 0 (first block) and 1 (second) both link to 3: the second block's own is believed.
+  // 0 (first block) and 1 (second) both link to 3: the second block's own is taken.
   BlockLinks both(4);
   both.add(block({1, 0, 0, 0}), {{3, -1, -1, -1}, {-1, -1, -1, 0}});
   both.add(block({0, 1, 1, 1}), {{-1, 3, -1, -1}, {-1, -1, -1, 1}});
-  CHECK(both.linking(disputed).next == std::vector<matching::Index>{-1, 3, -1, -1});
-  CHECK(disputed == 1);
+  CHECK(both.linking(conflicting).next == std::vector<matching::Index>{-1, 3, -1, -1});
+  CHECK(conflicting == 1);
 }
 
 TEST_CASE("the model of some frames has their scales, and the median where there is none") {
@@ -157,14 +157,14 @@ TEST_CASE("a series in blocks is linked as well as in one") {
                       blocks = linked(series, in_block, to_choose);
     INFO(static_cast<int>(expected) << ": wrong " << share_wrong(series, whole) << " and "
                                     << share_wrong(series, blocks) << ", links " << whole.links << " and "
-                                    << blocks.links << ", " << blocks.blocks << " blocks, " << blocks.disputed
-                                    << " disputed");
+                                    << blocks.links << ", " << blocks.blocks << " blocks, "
+                                    << blocks.conflicting << " conflicting");
     CHECK(blocks.chosen == expected);
     CHECK(whole.blocks == 1);
     CHECK(blocks.blocks > 1);
     CHECK(share_wrong(series, blocks) < share_wrong(series, whole) + most_wrong);
     CHECK(static_cast<double>(blocks.links) > 0.99 * static_cast<double>(whole.links));
-    CHECK(blocks.disputed < blocks.links / 100);
+    CHECK(blocks.conflicting < blocks.links / 100);
     CHECK(blocks.model.end < whole.model.end + 0.01);
     for (std::size_t t = 0; t < whole.model.scale.size(); ++t)
       CHECK(blocks.model.scale[t] == Approx(whole.model.scale[t]).epsilon(0.3));

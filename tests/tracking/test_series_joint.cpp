@@ -46,7 +46,7 @@ std::vector<double> exact_odds(const SeriesPoints& points, const SeriesModel& mo
       const double density = points.density[points.slot[n]];
       const double birth = std::exp(-model.birth_cost(density, points.slot[n])) / density;
       const double end = std::exp(-model.end_cost(last - points.slot[n]));
-      if (in[n] == 0 && out[n] == 0) weight *= model.lone + birth * end;
+      if (in[n] == 0 && out[n] == 0) weight *= model.clutter + birth * end;
       if (in[n] == 0 && out[n] == 1) weight *= birth;
       if (in[n] == 1 && out[n] == 0) weight *= end;
     }
@@ -69,7 +69,7 @@ TEST_CASE("beliefs are exact where the candidate links form a tree") {
     const auto frames = frames_of(places);
     const SeriesPoints points = pool_points(frames);
     SeriesModel model = first_model(points, {}, 1);
-    model.end = 0.2, model.birth = 0.1, model.lone = 0.3;
+    model.end = 0.2, model.birth = 0.1, model.clutter = 0.3;
     model.scale.assign(places.size(), 0.4);
     const SeriesCandidates candidates = series_candidates({1}, points, {}, model, 1);
     REQUIRE(candidates.size() >= 2);

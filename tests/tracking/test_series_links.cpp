@@ -102,7 +102,7 @@ double least_cost(const SeriesPoints& points, const SeriesModel& model, const Se
       row(i + 1, cost + c);
       taken[j] = false;
     };
-    take(i, model.lone_cost(points.density[points.slot[i]]));
+    take(i, model.clutter_cost(points.density[points.slot[i]]));
     for (auto e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e)
       take(static_cast<std::size_t>(candidates.to[e]), costs[e]);
   };
@@ -124,7 +124,7 @@ TEST_CASE("a series' assignment costs what the best of all linkings costs") {
     const SeriesPoints points = pool_points(frames);
     SeriesModel model = first_model(points, {}, 3);
     model.elapsed = {0.6, 0.3, 0.1};
-    model.end = 0.1, model.birth = 0.2, model.lone = trial % 2 == 0 ? 0.3 : 0.01;
+    model.end = 0.1, model.birth = 0.2, model.clutter = trial % 2 == 0 ? 0.3 : 0.01;
     model.scale.assign(4, 0.4);
     const SeriesCandidates candidates = series_candidates({1}, points, {}, model, 3);
     std::vector<double> costs = candidate_costs({1}, points, {}, model, candidates);
@@ -267,7 +267,7 @@ TEST_CASE("detections on no track are distinguished from tracks") {
     for (int k = 0; k < 40; ++k) add(d, uniform_point(rng, std::cbrt(200)));
   const SeriesLinks links = linked(frames, MotionModel::automatic);
   CHECK(share_right(links) > 0.8);  // of 240 a frame, 200 are right
-  CHECK(links.model.lone == Approx(40.0 / 240).margin(0.04));
+  CHECK(links.model.clutter == Approx(40.0 / 240).margin(0.04));
 }
 
 TEST_CASE("series of next to nothing are linked, or left alone") {

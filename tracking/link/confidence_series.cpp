@@ -101,7 +101,7 @@ double Judged::wrong() const {
       std::count_if(links.begin(), links.end(), [](const auto& l) { return !l.second; }));
 }
 
-double Judged::believed() const {
+double Judged::wrong_by_odds() const {
   double sum = 0;
   for (const auto& [z, right] : links) sum += 1 / (1 + std::exp(z));
   return sum / static_cast<double>(std::max<std::size_t>(links.size(), 1));

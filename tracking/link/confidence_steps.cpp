@@ -273,11 +273,11 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   const std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
   double n = 0, uncertain = 0;
   for (const double z : odds)
-    if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
+    if (!std::isnan(z)) out.wrong_by_odds += 1 - sigmoid(z), n += 1;
   if (n == 0) return out;
-  out.believed_wrong /= n;
-  double simulated_believed = 0;
-  if (out.believed_wrong > kSureEnough && how.detections > 0) {
+  out.wrong_by_odds /= n;
+  double simulated_by_odds = 0;
+  if (out.wrong_by_odds > kSureEnough && how.detections > 0) {
     SeriesOptions same = options;
     // A field may be followed by beliefs, which `automatic` alone does.
     same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
@@ -286,7 +286,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     const detail::Judged judged = detail::judged_like(execution, part, prediction, same, how);
     out.simulated_links = std::ssize(judged.links);
     out.simulated_wrong = static_cast<std::int64_t>(judged.wrong());
-    simulated_believed = judged.believed();
+    simulated_by_odds = judged.wrong_by_odds();
     out.calibration = detail::calibrate(judged.links);
     out.calibrated = !judged.links.empty();
     uncertain = judged.uncertain;
@@ -310,8 +310,8 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   // calibration changed and by how much it seems easier or harder; what false detections add; and the spread
   // of both.
   const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
-  const double change = 0.5 * (of_links - out.believed_wrong), particles = 0.5 * (out.wrong - of_links);
-  const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
+  const double change = 0.5 * (of_links - out.wrong_by_odds), particles = 0.5 * (out.wrong - of_links);
+  const double unlike = out.calibrated ? out.wrong_by_odds - simulated_by_odds : 0;
   const double model = uncertain > 0 ? uncertain * out.wrong : std::hypot(change, unlike);
   out.error = std::sqrt(model * model + particles * particles + out.wrong * (1 - out.wrong) / sample);
   return out;

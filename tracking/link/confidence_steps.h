@@ -55,8 +55,8 @@ struct Judged {
   std::vector<std::pair<double, bool>> links;
   double uncertain = 0;  ///< relative error of the share of wrong links
 
-  double wrong() const;     ///< links
-  double believed() const;  ///< share of wrong links by the odds
+  double wrong() const;          ///< links
+  double wrong_by_odds() const;  ///< share of wrong links by the odds
 };
 
 /// Links of a tenth fewer detections: the share of the links between the others that are not found again.

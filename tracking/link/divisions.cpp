@@ -182,7 +182,7 @@ namespace {
 using matching::Index;
 
 constexpr int kRounds = 6;
-/// Divisions are believed where so many are found, and by so many standard deviations more than by chance,
+/// Divisions are significant where so many are found, and by so many standard deviations more than by chance,
 /// which must not account for more than this part of them.
 constexpr std::int64_t kLeastDivisions = 5;
 constexpr double kSurely = 3, kMostByChance = 0.5;
@@ -230,12 +230,13 @@ void leave_sure(std::int64_t links, std::vector<Division>& list) {
 }  // namespace
 
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         bool believe) {
-  return detail::find_divisions(execution, points, linking, SeriesLists(points), believe);
+                         bool assume_significant) {
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), assume_significant);
 }
 
 Divisions detail::find_divisions(const Execution& execution, const SeriesPoints& points,
-                                 const SeriesLinking& linking, const SeriesLists& lists, bool believe) {
+                                 const SeriesLinking& linking, const SeriesLists& lists,
+                                 bool assume_significant) {
   Divisions out;
   if (points.frames() < 2 || points.size() == 0) return out;
   const std::vector<double> spacings = division_spacings(execution, points);
@@ -259,20 +260,20 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   const DivisionSearch seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
-  out.believed = believe;
-  if (!believe && out.found >= kLeastDivisions) {
+  out.significant = assume_significant;
+  if (!assume_significant && out.found >= kLeastDivisions) {
     out.misplaced = std::ssize(search(execution, scene_of(motion, Sight::misplaced)).chosen);
     out.backwards = std::ssize(search(execution, scene_of(motion_of(true), Sight::backwards)).chosen);
     const auto found = static_cast<double>(out.found), chance = out.by_chance();
-    out.believed = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
+    out.significant = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
   }
-  if (!out.believed) return out;
+  if (!out.significant) return out;
   for (const std::size_t k : seen.chosen) {
     const detail::DivisionCandidate& c = scene.candidates[k];
     out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
                         detail::division_gain(seen.model, scene, c)});
   }
-  if (!believe) leave_sure(scene.links, out.list);
+  if (!assume_significant) leave_sure(scene.links, out.list);
   std::sort(out.list.begin(), out.list.end(),
             [](const Division& a, const Division& b) { return a.mother < b.mother; });
   return out;

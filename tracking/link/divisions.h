@@ -30,7 +30,7 @@ struct DivisionScene {
 
 /// As the public one, with the points' neighbours from `lists`.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         const SeriesLists& lists, bool believe);
+                         const SeriesLists& lists, bool assume_significant);
 
 /// Nats by which the division is likelier than what it replaces.
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);

@@ -18,7 +18,7 @@ using matching::Index;
 
 /// Shares of ends and births are never taken to be below this: a track can always end.
 constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
-constexpr double kLeastLone = 1e-4, kMostLone = 0.5;
+constexpr double kLeastClutter = 1e-4, kMostClutter = 0.5;
 /// Nor above what pair counts leave, but for this.
 constexpr double kSomeShare = 0.02;
 /// Each lag counts so many links more than were seen: one not seen so far stays possible.
@@ -184,38 +184,38 @@ class Gaps {
   double likelier(const Pair& pair) const {
     const double link = model_.elapsed[at(pair.lag) - 1] * (1 - model_.end) * pair.ratio;
     double apart = model_.end * model_.birth;
-    if (linking_.previous[at(pair.end)] < 0) apart *= std::max(1.0, lone(pair.end) / apart);
+    if (linking_.previous[at(pair.end)] < 0) apart *= std::max(1.0, clutter(pair.end) / apart);
     if (linking_.next[at(pair.start)] < 0)
-      apart *= std::max(1.0, lone(pair.start) / (model_.end * model_.birth));
+      apart *= std::max(1.0, clutter(pair.start) / (model_.end * model_.birth));
     return link / (link + apart);
   }
-  double lone(Index i) const {
-    return points_.log_odds.empty() ? model_.lone : std::exp(-points_.log_odds[at(i)]);
+  double clutter(Index i) const {
+    return points_.log_odds.empty() ? model_.clutter : std::exp(-points_.log_odds[at(i)]);
   }
 
-  /// The counts with links over gaps as far as the model believes in them and chance does not explain them.
+  /// The counts, with those links over gaps that the model expects and chance does not explain.
   void weigh() {
     const auto lags = at(model_.lags());
-    std::vector<double> seen(lags, 0), by_chance(lags, 0), believed(lags, 0);
+    std::vector<double> seen(lags, 0), by_chance(lags, 0), expected(lags, 0);
     for (const Pair& link : links_) {
       const double p = likelier(link);
-      believed[at(link.lag) - 1] += p;
+      expected[at(link.lag) - 1] += p;
       end_doubt_[at(link.end)] = start_doubt_[at(link.start)] = 1 - p;
     }
     for (const Pair& pair : chance_)
       by_chance[at(pair.lag) - 1] += likelier(pair) * end_doubt_[at(pair.end)] * start_doubt_[at(pair.start)];
-    std::vector<double> kept = believed;
+    std::vector<double> kept = expected;
     for (std::size_t k = 1; k < lags; ++k) {
       // Frames with starts so many frames before ends are fewer than with starts so many after them.
       const double frames = points_.frames() - static_cast<double>(k + 1);
       const double chance = frames > 2 ? by_chance[k] * frames / (frames - 2) : 0;
-      kept[k] = believed[k] - chance - std::sqrt(chance);
+      kept[k] = expected[k] - chance - std::sqrt(chance);
     }
     elapsed_.assign(counts_.elapsed.begin(), counts_.elapsed.end());
     ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
     for (const Pair& link : links_) {
       const std::size_t k = at(link.lag) - 1;
-      const double doubt = 1 - likelier(link) * std::max(kept[k], 0.0) / believed[k];
+      const double doubt = 1 - likelier(link) * std::max(kept[k], 0.0) / expected[k];
       const std::int32_t t = points_.slot[at(link.end)], to = points_.slot[at(link.start)];
       if (open_.counts(t)) elapsed_[at(link.lag) - 1] -= doubt;
       if (open_.after(t)) ended_ += doubt;
@@ -266,8 +266,8 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                 const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
                 SeriesModel& model) {
-  const double most = std::clamp(1 - points.partners, kSomeShare, kMostLone);
-  model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, most);
+  const double most = std::clamp(1 - points.partners, kSomeShare, kMostClutter);
+  model.clutter = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastClutter, most);
   Gaps(points, prediction, linking, velocity, occlusion, counts, model).run();
 }
 

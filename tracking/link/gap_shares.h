@@ -28,7 +28,7 @@ struct TrackCounts {
 /// Of the detections of frame t. O(detections of the frame).
 TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t);
 
-/// Sets model.elapsed, end, birth and lone from the counts of all frames; needs the model's scales and
+/// Sets model.elapsed, end, birth and clutter from the counts of all frames; needs the model's scales and
 /// shapes. `velocity` and `occlusion` as for fit_model. Expected O(points + ends x lags), on one thread.
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                 const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,

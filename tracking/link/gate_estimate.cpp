@@ -17,7 +17,7 @@ namespace {
 /// By cardinality. The margin is for what a sample of thousands does not see of the motion's tail.
 constexpr double kMargin = 1.25;
 constexpr double kSafePerSpacing = 0.7;
-/// Counts that say that fewer have a partner are not believed: detections then cluster, or move so far that
+/// Counts that say that fewer have a partner are not used: detections then cluster, or move so far that
 /// chance hides them.
 constexpr double kLeastPartners = 0.6;
 /// All have a partner where counts are within so many standard deviations of saying so.

@@ -40,7 +40,7 @@ Cost tie_of(std::uint64_t row_hash, std::uint64_t column_hash) {
 
 FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, std::int32_t frames_before) {
   FreeCosts out;
-  for (auto* const costs : {&out.end, &out.birth, &out.lone}) costs->reserve(points.size());
+  for (auto* const costs : {&out.end, &out.birth, &out.clutter}) costs->reserve(points.size());
   std::vector<double> end, birth;
   for (std::int32_t t = 0; t < points.frames(); ++t) {
     end.push_back(model.end_cost(points.frames() - 1 - t));
@@ -50,7 +50,7 @@ FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, std::
     const auto t = at(points.slot[i]);
     out.end.push_back(end[t]);
     out.birth.push_back(birth[t]);
-    out.lone.push_back(model.lone_cost(points, static_cast<Index>(i)));
+    out.clutter.push_back(model.clutter_cost(points, static_cast<Index>(i)));
   }
   return out;
 }
@@ -88,7 +88,7 @@ matching::SparseCosts series_problem(const Execution& execution, const SeriesPoi
         out.graph.col_index[place] = j;
         out.cost[place++] = steps_of(cost) + tie_of(points.hash[at(i)], points.hash[at(j)]);
       };
-      add(static_cast<Index>(i), free.lone[at(i)]);
+      add(static_cast<Index>(i), free.clutter[at(i)]);
       for (Offset e = candidates.row_offsets[at(i)]; e < candidates.row_offsets[at(i) + 1]; ++e)
         if (useful(at(i), at(e))) add(candidates.to[at(e)], costs[at(e)]);
       out.unmatched_row_cost[at(i)] = steps_of(free.end[at(i)]);

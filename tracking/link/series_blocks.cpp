@@ -137,9 +137,9 @@ void BlockLinks::add(const SeriesBlock& block, const SeriesLinking& linking) {
   }
 }
 
-SeriesLinking BlockLinks::linking(std::int64_t& disputed) const {
+SeriesLinking BlockLinks::linking(std::int64_t& conflicting) const {
   SeriesLinking out = SeriesLinking::none(next_.size());
-  disputed = 0;
+  conflicting = 0;
   const auto link = [&](Index i, Index j) {
     out.next[at(i)] = j;
     out.previous[at(j)] = i;
@@ -150,7 +150,7 @@ SeriesLinking BlockLinks::linking(std::int64_t& disputed) const {
   for (std::size_t i = 0; i < next_.size(); ++i) {
     const Index j = next_[i];
     if (j < 0 || out.next[i] >= 0) continue;
-    ++disputed;
+    ++conflicting;
     if (out.previous[at(j)] < 0) link(static_cast<Index>(i), j);
   }
   return out;
@@ -185,7 +185,7 @@ SeriesSolution sum_of_blocks(std::span<const BlockSummary> blocks) {
 SeriesModel mean_model(std::span<const BlockSummary> blocks, std::int32_t frames) {
   SeriesModel out = model_of_frames(blocks.front().model, 0, frames);
   std::vector<double> scale(at(frames), 0), weight(at(frames), 0), elapsed(out.elapsed.size(), 0);
-  double all = 0, end = 0, birth = 0, lone = 0;
+  double all = 0, end = 0, birth = 0, clutter = 0;
   for (const BlockSummary& block : blocks) {
     const SeriesModel& m = block.model;
     double own = 0;
@@ -194,12 +194,12 @@ SeriesModel mean_model(std::span<const BlockSummary> blocks, std::int32_t frames
       own += n;
       scale[t + at(block.first_frame)] += n * m.scale[t], weight[t + at(block.first_frame)] += n;
     }
-    all += own, end += own * m.end, birth += own * m.birth, lone += own * m.lone;
+    all += own, end += own * m.end, birth += own * m.birth, clutter += own * m.clutter;
     for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += own * m.elapsed[k];
   }
   for (std::size_t t = 0; t < scale.size(); ++t)
     if (weight[t] > 0) out.scale[t] = scale[t] / weight[t];
-  out.end = end / all, out.birth = birth / all, out.lone = lone / all;
+  out.end = end / all, out.birth = birth / all, out.clutter = clutter / all;
   for (std::size_t k = 0; k < elapsed.size(); ++k) out.elapsed[k] = elapsed[k] / all;
   return out;
 }

@@ -63,8 +63,8 @@ class BlockLinks {
   explicit BlockLinks(std::size_t points);
   /// Blocks may be added by several threads at once.
   void add(const SeriesBlock& block, const SeriesLinking& linking);
-  /// All links. `disputed` counts those that the block of the later detection has otherwise.
-  SeriesLinking linking(std::int64_t& disputed) const;
+  /// All links. `conflicting` counts those that the block of the later detection has otherwise.
+  SeriesLinking linking(std::int64_t& conflicting) const;
 
  private:
   std::vector<matching::Index> next_,

@@ -72,7 +72,7 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
       const double density = points.density[at(t)], unit = 1 / model.scale[at(t)];
       out.end[i] = std::exp(-model.end_cost(last - t));
       out.birth[i] = std::exp(-model.birth_cost(density, t)) / density;
-      out.alone[i] = model.lone + out.birth[i] * out.end[i];
+      out.alone[i] = model.clutter + out.birth[i] * out.end[i];
       moves.clear();
       for (Offset f = candidates.row_offsets[i]; f < candidates.row_offsets[i + 1]; ++f) {
         const Index j = candidates.to[at(f)];

@@ -22,7 +22,7 @@ constexpr std::size_t kJointCandidates = 20;
 /// Iterations of the first round; later ones go on from its beliefs, in steps small enough for parameters to
 /// follow.
 constexpr int kJointIterations = 10, kMoreIterations = 5;
-/// Candidates that are believed in less than this (odds) are not weighed again until others are looked for.
+/// Candidates with lower odds than this are not weighed again until others are looked for.
 constexpr double kLeastOdds = 1e-3;
 /// On all of a large series candidates are kept that are as much likelier than others as this share of the
 /// sure links of its part (odds) were, and some more; then all around links that are not as sure.
@@ -45,7 +45,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
     if (moved_ > kStale)
       all = likely(model, model.lags());
     else if (round > 0)
-      all = believed(beliefs);
+      all = plausible(beliefs);
     const SeriesCandidates before_pruning = std::move(candidates_);
     candidates_ = prune_candidates(
         all, candidate_costs(execution_, *points_, prediction_, model, all, occlusion_.get()),
@@ -70,7 +70,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
 
 SeriesModel Rounds::with_likely_shares(const SeriesModel& last) {
   SeriesModel model = model_;
-  model.elapsed = last.elapsed, model.end = last.end, model.birth = last.birth, model.lone = last.lone;
+  model.elapsed = last.elapsed, model.end = last.end, model.birth = last.birth, model.clutter = last.clutter;
   std::vector<double> costs =
       candidate_costs(execution_, *points_, prediction_, model, candidates_, occlusion_.get());
   const std::vector<double> gains =
@@ -83,7 +83,7 @@ SeriesModel Rounds::with_likely_shares(const SeriesModel& last) {
   return model;
 }
 
-SeriesCandidates Rounds::believed(const JointBeliefs& beliefs) const {
+SeriesCandidates Rounds::plausible(const JointBeliefs& beliefs) const {
   std::vector<char> keep(candidates_.to.size());
   for (std::size_t e = 0; e < keep.size(); ++e)
     keep[e] = beliefs.odds(e) >= kLeastOdds ||
@@ -160,7 +160,7 @@ void Rounds::widen(const SeriesCandidates& all, std::vector<char>& keep, JointBe
 void Rounds::solve_beliefs(const JointBeliefs& beliefs) {
   std::vector<double> costs(candidates_.to.size());
   for (std::size_t e = 0; e < costs.size(); ++e) costs[e] = -std::log(beliefs.odds(e));
-  const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
+  const double both_ends = model_.clutter > kFewFalse || model_.end > kFewFalse ? 2 : 5;
   solution_ =
       solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver, options_.verify);
   count_solved();

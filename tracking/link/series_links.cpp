@@ -137,8 +137,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     return best;
   }
   if (all > kMostForField) {
-    out.spared.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
-                         " detections, over " + std::to_string(kMostForField));
+    out.skipped.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
+                          " detections, over " + std::to_string(kMostForField));
     return best;
   }
   if (may_follow(execution, options, best, out.evidence.coherence)) {
@@ -213,7 +213,7 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   const auto in_all = [&](std::int64_t n) { return std::llround(choice.times * static_cast<double>(n)); };
   const auto too_many = [&](long long n, const char* of, std::int64_t most) {
     if (n <= most) return false;
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(n) + of + std::to_string(most));
+    out.skipped.push_back("persistence (velocity, joint): " + std::to_string(n) + of + std::to_string(most));
     return true;
   };
   if ((by_data && too_many(in_all(best.found_), " candidate links, over ", kMostForVelocity)) ||
@@ -278,7 +278,7 @@ Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points,
   const std::vector<BlockRange> ranges = block_ranges(points, options.most_in_block, margin);
   BlockLinks links(points.size());
   std::vector<BlockSummary> summaries(ranges.size());
-  std::vector<std::string> spared;
+  std::vector<std::string> skipped;
   std::mutex reporting;
   const auto report = [&](int) {
     const std::lock_guard lock(reporting);
@@ -300,15 +300,15 @@ Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points,
                     linked.velocity_,      linked.found_,     linked.solution_};
     summaries[k].solution.linking = {};
     const std::lock_guard lock(reporting);
-    for (std::string& one : of_block.spared)
-      if (std::find(spared.begin(), spared.end(), one) == spared.end()) spared.push_back(std::move(one));
+    for (std::string& one : of_block.skipped)
+      if (std::find(skipped.begin(), skipped.end(), one) == skipped.end()) skipped.push_back(std::move(one));
   });
   out.drift = false;
   out.blocks = static_cast<int>(ranges.size());
-  out.spared.insert(out.spared.end(), spared.begin(), spared.end());
+  out.skipped.insert(out.skipped.end(), skipped.begin(), skipped.end());
   Rounds all(execution, points, options, done, out.rounds);
   all.solution_ = sum_of_blocks(summaries);
-  all.solution_.linking = links.linking(out.disputed);
+  all.solution_.linking = links.linking(out.conflicting);
   all.model_ = mean_model(summaries, points.frames());
   all.velocity_ = summaries.front().velocity;
   for (const BlockSummary& one : summaries) all.found_ += one.candidates;
@@ -452,8 +452,8 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
         },
         done, out.rounds);
   else
-    out.spared.push_back("false detections around particles: " + std::to_string(out.points.size()) +
-                         " detections, over " + std::to_string(options.most_at_once));
+    out.skipped.push_back("false detections around particles: " + std::to_string(out.points.size()) +
+                          " detections, over " + std::to_string(options.most_at_once));
   SeriesPart part;
   if (nodes) {
     part = take_part(out.points, nodes->used, execution);

@@ -61,10 +61,10 @@ double SeriesModel::end_cost(std::int32_t frames_left) const {
 double SeriesModel::birth_cost(double density, std::int32_t frames_before) const {
   return -std::log(density * (birth + (1 - birth) * beyond(elapsed, frames_before)));
 }
-double SeriesModel::lone_cost(double density) const { return -std::log(density * lone); }
-double SeriesModel::lone_cost(const SeriesPoints& points, Index i) const {
+double SeriesModel::clutter_cost(double density) const { return -std::log(density * clutter); }
+double SeriesModel::clutter_cost(const SeriesPoints& points, Index i) const {
   const double density = points.density[at(points.slot[at(i)])];
-  return points.log_odds.empty() ? lone_cost(density) : points.log_odds[at(i)] - std::log(density);
+  return points.log_odds.empty() ? clutter_cost(density) : points.log_odds[at(i)] - std::log(density);
 }
 
 double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag,

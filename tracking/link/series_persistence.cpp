@@ -23,8 +23,8 @@ constexpr double kJointTolerance = 0.03;
 void spare_beliefs(bool by_data, SeriesLinks& out) {
   if (!by_data)
     throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
-  out.spared.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
-                       " pairs of links that meet");
+  out.skipped.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
+                        " pairs of links that meet");
 }
 
 Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out) {

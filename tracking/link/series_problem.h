@@ -13,7 +13,7 @@ namespace motes::tracking {
 
 /// What detections cost that are not linked on a side, or not used, in nats.
 struct FreeCosts {
-  std::vector<double> end, birth, lone;  ///< [points]
+  std::vector<double> end, birth, clutter;  ///< [points]
 };
 
 /// `frames_before`: of a longer series that the points are a part of.

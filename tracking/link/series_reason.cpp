@@ -37,7 +37,7 @@ std::string reason_of(const SeriesLinks& links) {
   if (e.joint)
     text +=
         links.joint ? "; motion over all frames at once" : "; motion over all frames at once is less likely";
-  for (const std::string& spared : links.spared) text += "; not tried, to save time: " + spared;
+  for (const std::string& skipped : links.skipped) text += "; not tried, to save time: " + skipped;
   return text;
 }
 

@@ -247,8 +247,8 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
   const std::int32_t last = points_->frames() - 1;
   const double density = points_->density[static_cast<std::size_t>(t)];
   if (j < 0 && p < 0)
-    return kNatsOfFalse +
-           std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
+    return kNatsOfFalse + std::min(model_.clutter_cost(*points_, i),
+                                   model_.end_cost(last - t) + model_.birth_cost(density, t));
   double cost = p < 0 ? model_.birth_cost(density, t) : 0;
   if (j < 0) return cost + model_.end_cost(last - t);
   const int lag = points_->slot[static_cast<std::size_t>(j)] - t;

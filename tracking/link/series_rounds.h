@@ -178,8 +178,8 @@ class Rounds {
   /// shares of `last`. A linking decoded from beliefs tells no shares: it leaves out what is not likelier
   /// than an end at a fixed price, and gaps, over which more candidates share the belief, go first.
   SeriesModel with_likely_shares(const SeriesModel& last);
-  /// The candidates but for those that are hardly believed in.
-  SeriesCandidates believed(const JointBeliefs& beliefs) const;
+  /// The candidates but for implausible ones: those with low odds.
+  SeriesCandidates plausible(const JointBeliefs& beliefs) const;
   /// Keeps the candidates of sides without a sure link too; beliefs of those that were kept stay.
   void widen(const SeriesCandidates& all, std::vector<char>& keep, JointBeliefs& beliefs) const;
   /// Within how many nats of each detection's cheapest candidate the candidates must be for the links to be

@@ -224,10 +224,11 @@ class Simulation {
     }
     particles_ = std::move(stay);
     if (occlusion_) merge_near(seen);
-    const double clutter = links_.model.lone / std::max(1 - links_.model.lone, 0.1);
-    const auto lone = std::poisson_distribution<int>(clutter * static_cast<double>(seen.size()) + 1e-9)(rng_);
+    const double false_per_particle = links_.model.clutter / std::max(1 - links_.model.clutter, 0.1);
+    const auto clutter =
+        std::poisson_distribution<int>(false_per_particle * static_cast<double>(seen.size()) + 1e-9)(rng_);
     const std::size_t real = seen.size();
-    for (int k = 0; k < lone && real > 0; ++k) {
+    for (int k = 0; k < clutter && real > 0; ++k) {
       const Vec3 way = direction();
       const double distance = points_.spacing_um * (0.5 + uniform());
       seen.emplace_back(seen[rng_() % real].first + distance * way, -1);

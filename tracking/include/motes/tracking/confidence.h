@@ -31,11 +31,11 @@ struct ConfidenceOptions {
 };
 
 struct Confidence {
-  std::vector<double> link;   ///< [points] probability that the link from there is right; NaN: none
-  double wrong = 0;           ///< expected share of wrong links
-  double error = 0;           ///< standard deviation of `wrong`
-  double believed_wrong = 0;  ///< expected share by the odds alone, not calibrated
-  bool calibrated = false;    ///< by a simulated series
+  std::vector<double> link;  ///< [points] probability that the link from there is right; NaN: none
+  double wrong = 0;          ///< expected share of wrong links
+  double error = 0;          ///< standard deviation of `wrong`
+  double wrong_by_odds = 0;  ///< expected share by the odds alone, not calibrated
+  bool calibrated = false;   ///< by a simulated series
   std::int64_t simulated_links = 0, simulated_wrong = 0;
   Calibration calibration;
 };

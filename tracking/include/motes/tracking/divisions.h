@@ -18,7 +18,7 @@
 ///
 /// Cells do not merge. So the same search over the reversed series counts the divisions that chance offers,
 /// and a third one, with the starts exchanged between frames, those that a growing number of tracks offers.
-/// Divisions are believed only if they are clearly more.
+/// Divisions are significant only if they are clearly more.
 
 #include <cstdint>
 #include <string>
@@ -53,20 +53,20 @@ struct DivisionModel {
 };
 
 struct Divisions {
-  std::vector<Division> list;  ///< rising by mother; none where they are not believed
+  std::vector<Division> list;  ///< rising by mother; none where they are not significant
   DivisionModel model;         ///< of the search
   std::int64_t found = 0;      ///< divisions that the search found
   std::int64_t backwards = 0;  ///< the same in the reversed series
   std::int64_t misplaced = 0;  ///< the same with the starts exchanged between frames
   bool neighbours = false;     ///< mothers were expected to move as their neighbours' links do
-  bool believed = false;       ///< found is clearly more than either
+  bool significant = false;    ///< found is clearly more than either
   double by_chance() const { return static_cast<double>(backwards > misplaced ? backwards : misplaced); }
 };
 
-/// The divisions of a linked series; with `believe` without the comparison with chance. O(links log links).
-/// The same for any thread count.
+/// The divisions of a linked series; with `assume_significant` without the comparison with chance. O(links
+/// log links). The same for any thread count.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         bool believe);
+                         bool assume_significant);
 
 /// Takes links from mothers to daughters out of a linking: tracks end where they divide.
 void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking);

@@ -42,7 +42,7 @@ struct SeriesOptions {
   std::int64_t most_to_choose = 200'000;
   /// Most detections of a series that is linked as one although links depend on their neighbours' (velocity,
   /// joint, field). Larger ones are linked in blocks of space and time of at most so many, with margins
-  /// around them (`blocks`, `disputed` of the result).
+  /// around them (`blocks`, `conflicting` of the result).
   std::int64_t most_in_block = 2'000'000;
 };
 
@@ -73,12 +73,12 @@ struct SeriesLinks {
   VelocityModel velocity;  ///< empty by_lag: not used
   Prediction prediction;   ///< with `drift`: what the last linking was made around; else empty
   MotionModel chosen = MotionModel::standing;
-  bool drift = false;               ///< `field` is that of all detections of a frame, not of neighbours
-  bool rotation = false;            ///< `field` began with a rotation of all; with `drift` it is one
-  bool persistent = false;          ///< the links before and after are in every cost
-  bool joint = false;               ///< links by beliefs over all frames
-  std::string reason;               ///< why that model, in one clause
-  std::vector<std::string> spared;  ///< what `automatic` did not try because the series is large, and why
+  bool drift = false;                ///< `field` is that of all detections of a frame, not of neighbours
+  bool rotation = false;             ///< `field` began with a rotation of all; with `drift` it is one
+  bool persistent = false;           ///< the links before and after are in every cost
+  bool joint = false;                ///< links by beliefs over all frames
+  std::string reason;                ///< why that model, in one clause
+  std::vector<std::string> skipped;  ///< what `automatic` did not try because the series is large, and why
   SeriesEvidence evidence;
   Divisions divisions;  ///< of the list, no mother has a link to a daughter
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
@@ -91,12 +91,12 @@ struct SeriesLinks {
   std::vector<matching::Index> copy_of;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
-  std::int64_t chosen_on = 0;  ///< detections that motion model and first parameters come from
-  int windows = 1;             ///< assignments that the last linking was made of
-  double gap_nats = 0;         ///< no linking costs less than objective - gap_nats; 0: optimal
-  int blocks = 1;              ///< of space and time that were linked separately
-  std::int64_t disputed = 0;   ///< links in which adjacent blocks differ
-  int rounds = 0;              ///< solved assignments
+  std::int64_t chosen_on = 0;    ///< detections that motion model and first parameters come from
+  int windows = 1;               ///< assignments that the last linking was made of
+  double gap_nats = 0;           ///< no linking costs less than objective - gap_nats; 0: optimal
+  int blocks = 1;                ///< of space and time that were linked separately
+  std::int64_t conflicting = 0;  ///< links in which adjacent blocks differ
+  int rounds = 0;                ///< solved assignments
   bool verified = false;
   std::string solver;
 };
@@ -112,7 +112,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
 
 /// Tracks from the links of a series, numbered and with properties as those from links of pairs (linker.h);
 /// frames where a particle was not detected are left out of its track. Daughters' tracks name their mother's
-/// as `parent`, where divisions are believed.
+/// as `parent`, where divisions are significant.
 TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links);
 
 }  // namespace motes::tracking

@@ -55,10 +55,10 @@ inline Vec3 residual(const SeriesPoints& points, const Prediction& prediction, m
 
 struct SeriesModel {
   int dims = 3;
-  std::vector<double> elapsed;  ///< [lags] pi_k, summing to 1
-  double end = 0.02, birth = 0.02, lone = 0.02;
-  Gate gate;                         ///< given, not estimated
-  std::vector<double> scale;         ///< [frames] of residuals over one frame
+  std::vector<double> elapsed;                      ///< [lags] pi_k, summing to 1
+  double end = 0.02, birth = 0.02, clutter = 0.02;  ///< shares of detections: last of a track, first, on none
+  Gate gate;                                        ///< given, not estimated
+  std::vector<double> scale;                        ///< [frames] of residuals over one frame
   std::vector<double> growth;        ///< [lags] scale over k frames / scale over one; growth[0] = 1
   std::vector<RadialDensity> shape;  ///< [lags] of residuals over their scale
 
@@ -70,9 +70,9 @@ struct SeriesModel {
   double link_cost(std::int32_t slot, int lag, double length) const;
   double end_cost(std::int32_t frames_left) const;
   double birth_cost(double density, std::int32_t frames_before) const;
-  double lone_cost(double density) const;
+  double clutter_cost(double density) const;
   /// Of that detection, by its own log-odds where they are known.
-  double lone_cost(const SeriesPoints& points, matching::Index i) const;
+  double clutter_cost(const SeriesPoints& points, matching::Index i) const;
   /// The longest link from that frame over `lag` frames that an optimum can contain. `frames_before`: of a
   /// longer series that the points are a part of.
   double reach(const SeriesPoints& points, std::int32_t slot, int lag, std::int32_t frames_before = 0) const;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <motes/tracking/lone_noise.h>
+#include <motes/tracking/noise_tracks.h>
 
 using namespace motes;
 using namespace motes::tracking;
@@ -52,7 +52,7 @@ TEST_CASE("single spots that score like noise are found, single particles are no
     for (const double particle : {8.0, 10.0, 20.0})
       for (const int noise : {20, 200}) {
         const Made it = made(100, 30, noise, particle, seed);
-        const std::vector<char> marks = lone_noise(it.tracks);
+        const std::vector<char> marks = noise_tracks(it.tracks);
         INFO("particles at " << particle << ", noise " << noise << ", seed " << seed);
         CHECK(marked(marks, 0, 100) == 0);
         CHECK(marked(marks, 100, it.particles) <= 2);
@@ -64,7 +64,7 @@ TEST_CASE("without noise, hardly any spot is taken for noise") {
   std::int64_t wrong = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Made it = made(100, 40, 0, 8, seed);
-    wrong += marked(lone_noise(it.tracks), 0, it.tracks.tracks());
+    wrong += marked(noise_tracks(it.tracks), 0, it.tracks.tracks());
   }
   INFO(wrong << " of 800");
   CHECK(wrong <= 4);
@@ -73,10 +73,10 @@ TEST_CASE("without noise, hardly any spot is taken for noise") {
 TEST_CASE("without scores, or with too few tracks, no spot is taken for noise") {
   Made it = made(100, 30, 50, 10, 1);
   it.tracks.point_properties[0].name = "mass";
-  CHECK(marked(lone_noise(it.tracks), 0, it.tracks.tracks()) == 0);
+  CHECK(marked(noise_tracks(it.tracks), 0, it.tracks.tracks()) == 0);
   const Made few = made(5, 0, 50, 10, 1);
-  CHECK(marked(lone_noise(few.tracks), 0, few.tracks.tracks()) == 0);
+  CHECK(marked(noise_tracks(few.tracks), 0, few.tracks.tracks()) == 0);
   const Made none = made(100, 0, 0, 10, 1);
-  CHECK(lone_noise(none.tracks).size() == 100);
-  CHECK(lone_noise(TrackSet{}).empty());
+  CHECK(noise_tracks(none.tracks).size() == 100);
+  CHECK(noise_tracks(TrackSet{}).empty());
 }

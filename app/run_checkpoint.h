@@ -19,17 +19,17 @@ namespace motes::app {
 /// same detections.
 std::string run_fingerprint(const Config& config, const std::filesystem::path& data);
 
-class FrameLog {
+class RunCheckpoint {
  public:
-  /// Begins a log in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked for and
-  /// the log there is another run's, ResourceError where the folder refuses.
-  FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume);
+  /// Begins a checkpoint in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked
+  /// for and the checkpoint there is another run's, ResourceError where the folder refuses.
+  RunCheckpoint(const std::filesystem::path& dir, const std::string& fingerprint, bool resume);
 
   /// Frames that an earlier run finished, the first ones of the series in order.
   const std::vector<io::CheckpointRecord>& finished() const { return finished_; }
   void append(const Detections& detections, double threshold);
 
-  /// Removes the log once the results are written.
+  /// Removes the checkpoint once the results are written.
   static void remove(const std::filesystem::path& dir);
 
  private:

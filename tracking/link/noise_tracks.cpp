@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <motes/base/quantile.h>
-#include <motes/tracking/lone_noise.h>
+#include <motes/tracking/noise_tracks.h>
 
 namespace motes::tracking {
 namespace {
@@ -90,7 +90,7 @@ std::vector<char> tell(const std::vector<double>& excess, const std::vector<doub
 
 }  // namespace
 
-std::vector<char> lone_noise(const TrackSet& tracks) {
+std::vector<char> noise_tracks(const TrackSet& tracks) {
   std::vector<char> out(tracks.tracks(), 0);
   const std::vector<double>* const score = scores_of(tracks);
   if (score == nullptr) return out;

@@ -10,9 +10,9 @@ namespace motes::tracking {
 /// [tracks] 1 for each track of one point whose "score" (see log_detector.h) says noise, else 0.
 ///
 /// A mixture of two kinds of single points, fitted by expectation maximisation: noise, whose scores fall off
-/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. No point
-/// is called noise if particles alone explain the scores nearly as well, if there are no scores, or if there
-/// are too few tracks. O(points log points).
-std::vector<char> lone_noise(const TrackSet& tracks);
+/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. No
+/// point is called noise if particles alone explain the scores nearly as well, if there are no scores, or if
+/// there are too few tracks. O(points log points).
+std::vector<char> noise_tracks(const TrackSet& tracks);
 
 }  // namespace motes::tracking

@@ -1,6 +1,6 @@
 /// The checkpoint of a run in its output folder, and the fingerprint that it depends on.
 
-#include "app/frame_log.h"
+#include "app/run_checkpoint.h"
 
 #include <algorithm>
 #include <fstream>
@@ -14,9 +14,10 @@
 namespace motes::app {
 namespace {
 
-std::filesystem::path log_path(const std::filesystem::path& dir) { return dir / "checkpoint.log"; }
+std::filesystem::path checkpoint_path(const std::filesystem::path& dir) { return dir / "checkpoint.log"; }
 
-/// Hash of the file's start and end and of blocks between: it detects a changed file of the same size and time.
+/// Hash of the file's start and end and of blocks between: it detects a changed file of the same size and
+/// time.
 std::string content_hash(const std::filesystem::path& file, std::uintmax_t size) {
   constexpr std::uintmax_t kEnds = 65536, kBlock = 4096, kBlocks = 16;
   std::ifstream in(file, std::ios::binary);
@@ -42,7 +43,7 @@ std::string file_state(const std::filesystem::path& file) {
          content_hash(file, size) + "\n";
 }
 
-/// A log longer than its header holds frames; when none of them can be read it belongs to another run.
+/// A checkpoint longer than its header holds frames; when none of them can be read it belongs to another run.
 std::vector<io::CheckpointRecord> frames_to_resume(const std::filesystem::path& path,
                                                    const std::string& fingerprint) {
   std::vector<io::CheckpointRecord> entries = io::read_checkpoint(path, fingerprint);
@@ -75,18 +76,19 @@ std::string run_fingerprint(const Config& config, const std::filesystem::path& d
   return text;
 }
 
-FrameLog::FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume)
-    : finished_(resume ? frames_to_resume(log_path(dir), fingerprint) : std::vector<io::CheckpointRecord>()),
-      writer_(log_path(dir), fingerprint,
+RunCheckpoint::RunCheckpoint(const std::filesystem::path& dir, const std::string& fingerprint, bool resume)
+    : finished_(resume ? frames_to_resume(checkpoint_path(dir), fingerprint)
+                       : std::vector<io::CheckpointRecord>()),
+      writer_(checkpoint_path(dir), fingerprint,
               resume ? io::CheckpointWriter::Start::resume : io::CheckpointWriter::Start::fresh) {}
 
-void FrameLog::append(const Detections& detections, double threshold) {
+void RunCheckpoint::append(const Detections& detections, double threshold) {
   writer_.append(detections, threshold);
 }
 
-void FrameLog::remove(const std::filesystem::path& dir) {
+void RunCheckpoint::remove(const std::filesystem::path& dir) {
   std::error_code ignored;
-  std::filesystem::remove(log_path(dir), ignored);
+  std::filesystem::remove(checkpoint_path(dir), ignored);
 }
 
 }  // namespace motes::app
