@@ -18,6 +18,7 @@
 #include "app/bounded_memory.h"
 #include "app/detecting.h"
 #include "app/interrupt.h"
+#include "app/progress.h"
 
 namespace motes::app {
 namespace {
@@ -70,9 +71,9 @@ SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame
   const Vec3& voxel = frame.voxel_um;
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
-      fmt::format("{}: no spots in {} frames to estimate the radius from, so {:.4g} um is used; set "
+      fmt::format("{}: no spots in {} to estimate the radius from, so {:.4g} um is used; set "
                   "detection.radius_um ({}{})",
-                  source.info().path, tried, um, hint.empty() ? "check detection.polarity" : hint,
+                  source.info().path, counted(static_cast<std::int64_t>(tried), "frames"), um, hint.empty() ? "check detection.polarity" : hint,
                   hint_of_channel(source.info())));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
@@ -185,7 +186,8 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     few.push_back(sizes->radius_um);
   }
   if (!few.empty())
-    return {median_of(few), std::nullopt, fmt::format("median over {} frames of few spots", few.size())};
+    return {median_of(few), std::nullopt,
+            fmt::format("median over {} of few spots", counted(static_cast<std::int64_t>(few.size()), "frames"))};
   return radius_without_spots(source, frame, tried, hint, console);
 }
 

@@ -99,6 +99,12 @@ std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points
 
 std::vector<std::string> track_warnings(const TrackSet& tracks) {
   constexpr std::size_t kEnough = 20;
+  const auto [first, last] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
+  if (tracks.tracks() > 1 && *first == *last)
+    return {fmt::format(
+        "all detections are in frame {}, so there is nothing to link: if the planes of an image are times, "
+        "say so (--set input.axes=TYX); of a table, check the frame column",
+        *first)};
   std::size_t single = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
     if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] == 1) ++single;

@@ -268,8 +268,8 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   }
   if (!columns.micrometres && !options.voxel_um && options.unit == TableUnit::unknown) {
     throw UsageError(path.string() +
-                     ": columns x, y, z have no unit; set input.unit (um, nm, mm or px), or " +
-                     "input.voxel_um to um per unit (1 keeps the numbers, in px)");
+                     ": columns x, y, z have no unit; name it (--set input.unit=um, or nm, mm, px), or " +
+                     "set input.voxel_um to um per unit (--voxel; 1 keeps the numbers, in px)");
   }
   PointTable table;
   table.length_unit = scale_to_um(columns, options);

@@ -156,7 +156,10 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
         refuse_missing(f, frames, t_column)
         if (frames != np.floor(frames)).any():
             odd = frames[frames != np.floor(frames)][0]
-            raise ValueError(f"column {t_column!r}: {odd:g} is not a frame number; frames are integers")
+            raise ValueError(
+                f"column {t_column!r}: {odd:g} is not a frame number; frames are integers: "
+                f"of times make them, f[{t_column!r}] = (f[{t_column!r}] / dt).round().astype(int)"
+            )
         if len(frames) and not (-(2**31) <= frames.min() and frames.max() < 2**31):
             raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
         f[t_column] = frames.astype(np.int64)

@@ -92,6 +92,18 @@ TEST_CASE("A series without any detection names the settings to check") {
   CHECK_THAT(channel.err, Contains("has 1 channel; leave input.channel out"));
 }
 
+TEST_CASE("A single frame is told, as is an output folder that is a file") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "frame,x_um,y_um,z_um\n3,0,0,0\n3,5,5,5\n");
+  const Outcome one = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t").string()});
+  CHECK(one.code == 0);
+  CHECK_THAT(one.err, Contains("all detections are in frame 3, so there is nothing to link") &&
+                          Contains("--set input.axes=TYX"));
+  const Outcome file = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t.csv").string()});
+  CHECK(file.code == 2);
+  CHECK_THAT(file.err, Contains("t.csv is a file, not a folder; choose another with -o"));
+}
+
 TEST_CASE("Tracks that are mostly one point are warned of, and can be left out") {
   const TempDir dir;
   std::string text = "frame,x_um,y_um,z_um\n";

@@ -249,25 +249,6 @@ def test_napari_data(tracks):
     assert mother_and_daughters().to_napari()[2] == {8: [7], 9: [7]}
 
 
-def test_planes_stay_planes():
-    """A table without z comes back without it, and tracks lie under the image's axes t, y, x."""
-    pandas = pytest.importorskip("pandas")
-    f = pandas.DataFrame({"frame": [0, 1, 0, 1], "x": [1.0, 2, 8, 9], "y": [3.0, 3, 5, 5], "particle": [0, 0, 1, 1]})
-    flat = motes.Tracks.from_dataframe(f)
-    assert flat.planar
-    assert f.equals(flat.to_dataframe()[f.columns]) and "z" not in flat.to_dataframe()
-    assert "z_um" in flat.to_dataframe(names="motes")  # the columns of tracks.csv
-    for size, scale in ((None, [1, 1]), ([0.5, 0.25], [0.5, 0.25]), ([2, 0.5, 0.25], [0.5, 0.25])):
-        data = flat.to_napari(voxel_um=size)[0]
-        assert np.array_equal(data, np.column_stack([f.particle, f.frame, f[["y", "x"]] / scale]))
-    solid = motes.Tracks.from_dataframe(f.assign(z=[0.0, 0, 0, 1]))
-    assert "z" in solid.to_dataframe() and solid.to_napari()[0].shape == (4, 5)
-    with pytest.raises(ValueError, match="voxel_um"):
-        solid.to_napari(voxel_um=[0.5, 0.25])
-    empty = solid[:0]
-    assert not empty.planar and "z" in empty.to_dataframe()
-
-
 def test_trackmate(tracks, tmp_path):
     import xml.etree.ElementTree as tree
 
