@@ -39,6 +39,8 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/quantile.h>
+#include <motes/base/system/program.h>
+#include <motes/base/system/threads.h>
 #include <motes/base/system/worker.h>
 #include <motes/io/vtk_messages.h>
 
@@ -365,6 +367,9 @@ constexpr char kDrawn = 'd', kFailed = 'f';
 /// In the child: sends kDrawn and the pixels, or kFailed and why.
 void send_drawn(system::Channel& channel, const Execution& execution, const Picture& picture,
                 const VolumeFrame* volume) {
+  // Mesa's renderer waits for ever for a thread of its own that the system refused; with none it draws alone.
+  const int wanted = std::min(system::online_processors(), 32) + 4;
+  if (system::startable_threads(wanted) < wanted) system::set_environment("LP_NUM_THREADS", "0");
   std::string answer(1, kDrawn);
   try {
     const io::RgbImage image = draw_here(execution, picture, volume);
