@@ -210,3 +210,22 @@ TEST_CASE("spots in a stack that was smoothed and then clipped are found with no
     CHECK(f1(picture, found) >= 0.95);
   }
 }
+
+TEST_CASE("noise whose scores are all high is not taken for spots", "[detect]") {
+  // As deconvolved noise has them: few scores are low, and minima's are narrow.
+  Random random(1);
+  std::vector<double> maxima, minima;
+  for (int i = 0; i < 2000; ++i) {
+    maxima.push_back(4.8 + 1.1 * random.normal());
+    minima.push_back(4.0 + random.normal());
+  }
+  const detect::NoiseScores noise = detect::noise_scores(maxima, minima, 1);
+  const double level = detect::false_discovery_level(noise, maxima, 0.05);
+  CAPTURE(noise.stretch, noise.count, level);
+  CHECK(std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s >= level; }) == 0);
+  // Spots that fill the frame stay.
+  for (double& score : maxima) score *= 5;
+  const double of_spots =
+      detect::false_discovery_level(detect::noise_scores(maxima, minima, 1), maxima, 0.05);
+  CHECK(std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s >= of_spots; }) > 1900);
+}

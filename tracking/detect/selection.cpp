@@ -29,6 +29,7 @@ constexpr std::array<Knot, 6> kNoise{{{0, 1}, {1.1, .5}, {2.5, .1}, {2.86, .05},
 constexpr double kTailVariance = 1.1;  // beyond the last knot
 constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
+constexpr double kFewLow = 0.1;     // of the maxima
 constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
 
 /// As std::is_sorted, block by block, so that vector units do the work: millions of scores are asked about.
@@ -93,8 +94,11 @@ NoiseScores noise_scores(std::span<const double> maxima, std::span<const double>
         ascending ? std::lower_bound(maxima.begin(), maxima.end(), least) - maxima.begin()
                   : std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < least; }));
   };
-  noise.count =
-      std::max(1.0, std::min(minima_per_sample * static_cast<double>(minima.size()), 2 * below(kMedian) + 1));
+  // Where hardly any scores as low as half of the noise should, its law is another one: it is as many as
+  // minima.
+  double low = below(kMedian);
+  if (low < kFewLow * static_cast<double>(maxima.size())) low = static_cast<double>(maxima.size());
+  noise.count = std::max(1.0, std::min(minima_per_sample * static_cast<double>(minima.size()), 2 * low + 1));
   return noise;
 }
 
