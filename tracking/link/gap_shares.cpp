@@ -279,7 +279,8 @@ void fit_shares(const Execution& execution, const SeriesPoints& points, const Pr
     counts[at(t)] = count_tracks(points, linking, model.lags(), static_cast<std::int32_t>(t));
   });
   for (std::size_t t = 1; t < counts.size(); ++t) counts[0] += counts[t];
-  set_shares(points, prediction, linking, &velocity, occlusion, counts[0], model);
+  set_shares(points, prediction, linking, velocity.by_lag.empty() ? nullptr : &velocity, occlusion, counts[0],
+             model);
 }
 
 }  // namespace motes::tracking
