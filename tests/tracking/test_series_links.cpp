@@ -174,6 +174,13 @@ TEST_CASE("likely candidates are the cheapest of each row, and the link that is 
   CHECK(likely_candidates({1}, points, {}, model, 2, keep, 2.0, 1000).size() < all.size());
 }
 
+TEST_CASE("detections far from all others leave the spacing as it is") {
+  Series frames = walkers(200, 4, 0.1, 0.5, 3);
+  const double spacing = pool_points(frames).spacing_um;
+  for (Detections& frame : frames) frame.x_um[0] = frame.y_um[0] = frame.z_um[0] = 1e9;
+  CHECK(pool_points(frames).spacing_um == Approx(spacing).epsilon(0.02));
+}
+
 TEST_CASE("a particle missed for up to max_gap frames keeps its track") {
   Series frames = walkers(60, 12, 0.05, 0.9, 5);
   for (const std::size_t t : {4, 5, 6}) {

@@ -258,6 +258,14 @@ TEST_CASE("bounds rule out no hypothesis that exact agreement would keep") {
   }
 }
 
+TEST_CASE("points much closer than the spacing make no hypothesis of a rotation") {
+  const double scale = GENERATE(0.001, 0.3);
+  std::mt19937_64 rng(1);
+  std::vector<Vec3> points = sample_of(rng, 300, 3);
+  for (Vec3& p : points) p = scale * p;
+  CHECK(RigidPairSearch(points, points, 1, 1, 3, -1).free().empty());
+}
+
 TEST_CASE("between unrelated frames hardly any motion is likelier than chance") {
   const int dims = GENERATE(2, 3);
   double likelier = 0;

@@ -21,6 +21,8 @@ namespace motes::tracking {
 namespace {
 
 constexpr std::size_t kDensitySample = 512, kDensityNeighbours = 10;
+/// Points so many times as far from their neighbours as most are outliers: they say nothing of the density.
+constexpr double kOutlying = 100;
 
 std::uint64_t hash_of(const Vec3& p) {
   const auto bits = [](double v) { return std::bit_cast<std::uint64_t>(v == 0 ? 0.0 : v); };
@@ -52,10 +54,17 @@ double density_of(std::span<const Vec3> points, int dims) {
   std::array<std::size_t, kDensityNeighbours + 1> index{};
   std::array<double, kDensityNeighbours + 1> squared{};
   const std::size_t step = std::max<std::size_t>(1, points.size() / kDensitySample);
-  double volume = 0, sampled = 0;
+  std::vector<double> radius;
   for (std::size_t k = 0; k < points.size(); k += step) {
-    const std::size_t found = near.nearest(points[k], wanted, index.data(), squared.data());
-    volume += ball_volume(dims, std::sqrt(squared[found - 1])) / static_cast<double>(found - 1);
+    near.nearest(points[k], wanted, index.data(), squared.data());
+    radius.push_back(std::sqrt(squared[wanted - 1]));
+  }
+  std::vector<double> sorted = radius;
+  const double middle = quantile(sorted, 0.5);
+  double volume = 0, sampled = 0;
+  for (const double r : radius) {
+    if (middle > 0 && r > kOutlying * middle) continue;
+    volume += ball_volume(dims, r) / static_cast<double>(wanted - 1);
     sampled += 1;
   }
   return volume > 0 ? sampled / volume : 0;

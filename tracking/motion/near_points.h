@@ -1,8 +1,10 @@
 #pragma once
 /// The nearest of a set of points.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include <nanoflann.hpp>
@@ -24,7 +26,25 @@ class NearPoints {
     return tree_.knnSearch(query.data(), count, index, squared);
   }
 
+  /// The squared distance from `p` to the nearest, where that is below `most` (squared); else infinity.
+  double nearest_squared(const Vec3& p, double most) const {
+    const std::array<double, 3> query{p.x, p.y, p.z};
+    NearestWithin found{most};
+    tree_.findNeighbors(found, query.data(), {});
+    return found.least < most ? found.least : std::numeric_limits<double>::infinity();
+  }
+
  private:
+  /// What nanoflann asks of results.
+  struct NearestWithin {
+    double least;
+    double worstDist() const { return least; }
+    bool full() const { return true; }
+    bool addPoint(double squared, std::size_t) {
+      least = std::min(least, squared);
+      return true;
+    }
+  };
   struct Cloud {
     std::span<const Vec3> points;
     std::size_t kdtree_get_point_count() const { return points.size(); }

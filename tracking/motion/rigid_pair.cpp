@@ -23,6 +23,8 @@ constexpr std::size_t kAnchors = 6, kChoices = 2, kTargets = 32, kAround = 32, k
 constexpr std::size_t kFewPoints = 50;
 /// Distances must agree within this many spacings.
 constexpr double kTolerance = 0.2;
+/// Distances that more others fit (250 do by chance) tell nothing: among points much closer than the spacing.
+constexpr std::size_t kMostTried = 2048;
 /// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
 constexpr std::size_t kGroup = 24, kFirst = 6;
 constexpr double kNear = 0.3, kAgreed = 0.5;
@@ -77,7 +79,6 @@ RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec
       to_(to),
       near_from_(from),
       near_(to),
-      grid_(to, spacing),
       spacing_(spacing),
       dims_(dims),
       flat_(flat) {
@@ -97,10 +98,8 @@ double RigidPairSearch::off(const Vec3& place) const {
 /// The same for those that can count as near; for others more.
 double RigidPairSearch::off_if_near(const NearCells& cells, const Vec3& place) const {
   if (cells.known()) return std::sqrt(cells.squared(place));
-  double least = std::numeric_limits<double>::infinity();
-  grid_.for_each_within(place, kNear * spacing_ * kSlack,
-                        [&](std::size_t, double squared) { least = std::min(least, squared); });
-  return std::sqrt(least);
+  const double most = kNear * spacing_ * kSlack;
+  return std::sqrt(near_.nearest_squared(place, most * most));
 }
 
 NearCells RigidPairSearch::cells() const { return {to_, kNear * spacing_ * kNearly}; }
@@ -224,6 +223,8 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   const Vec3 &a = from_[makers[0]], &b = from_[makers[1]], &c = from_[makers.back()];
   const double ab = length_of(b - a), ac = length_of(c - a), bc = length_of(c - b);
   const double slack = kTolerance * spacing_;
+  // Smaller than what distances must agree within, it fits any others that are.
+  if (std::max({ab, ac, bc}) <= slack) return;
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
   std::vector<double> squared(std::max(targets.size(), around.size()));
   near_.nearest(a, targets.size(), targets.data(), squared.data());
@@ -231,7 +232,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
       found;  // the kKeptOfGroup that agree most, those found first first
   std::size_t tried = 0;
   const auto consider = [&](const std::array<std::size_t, 3>& to) {
-    ++tried;
+    if (++tried > kMostTried) return;
     const double least = found.size() < kKeptOfGroup ? 0 : found.back().first;
     if (dims_ == 3 && group.cells.known()) {
       const auto rough = triangle_rotation({a, b, c}, {to_[to[0]], to_[to[1]], to_[to[2]]});
@@ -248,6 +249,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   };
   std::vector<std::size_t> seconds, thirds;
   for (const std::size_t first : targets) {
+    if (tried > kMostTried) return;
     near_.nearest(to_[first], around.size(), around.data(), squared.data());
     seconds.clear(), thirds.clear();
     for (const std::size_t k : around) {
@@ -266,6 +268,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
           consider({first, second, third});
     }
   }
+  if (tried > kMostTried) return;
   const double price = std::log(static_cast<double>(std::max<std::size_t>(tried, 1)));
   for (const auto& [agreed, motion] : found) {
     RigidHypothesis one = judged(grown(motion, group), makers);

@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "tracking/candidates/row_grid.h"
 #include "tracking/motion/near_cells.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_fit.h"
@@ -83,7 +82,6 @@ class RigidPairSearch {
 
   std::span<const Vec3> from_, to_;
   NearPoints near_from_, near_;
-  RowGrid grid_;  ///< of `to`
   double spacing_;
   int dims_, flat_;
   ByScale scale_{}, per_chance_{};  ///< 1 over what chance brings into a scale's volume
