@@ -111,6 +111,32 @@ TEST_CASE("particles that keep apart, or lie at random, or are few have no exclu
     for (const double radius : exclusion_radii(pool_points(frames))) CHECK(radius == 0);
 }
 
+TEST_CASE("a crowd in one place is not false detections around a particle") {
+  std::mt19937_64 rng(3);
+  std::vector<Detections> frames(4);
+  for (Detections& d : frames)
+    for (int k = 0; k < 1200; ++k) {
+      const Vec3 p = uniform_point(rng, k < 600 ? 0.5 : 20);
+      add(d, k < 600 ? p + Vec3{9, 9, 9} : p);
+    }
+  const SeriesPoints points = pool_points(frames);
+  REQUIRE(points.size() > 3000);
+  for (const double radius : exclusion_radii(points)) CHECK(radius == 0);
+}
+
+TEST_CASE("one detection far away hides no axis, and rounding makes none") {
+  std::mt19937_64 rng(4);
+  std::vector<Detections> frames(3);
+  for (Detections& d : frames)
+    for (int k = 0; k < 50; ++k) add(d, uniform_point(rng, 10));
+  CHECK(pool_points(frames).dims == 3);
+  add(frames[1], {1e9, 5, 5});
+  CHECK(pool_points(frames).dims == 3);
+  for (Detections& d : frames)
+    for (double& z : d.z_um) z = 5 + 1e-12 * z;
+  CHECK(pool_points(frames).dims == 2);
+}
+
 TEST_CASE("neighbours and suppression are those of all pairs") {
   std::mt19937_64 rng(5);
   std::vector<Detections> frames(3);

@@ -30,6 +30,8 @@ constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthes
 constexpr double kRowPerSpacing = 1;
 /// Fewer pairs than this within the peak tell nothing.
 constexpr double kLeastPairs = 100;
+/// Where a detection has more others than this within the radius, they are not false ones around a particle.
+constexpr double kMostWithin = 64;
 
 /// The first minimum of g behind a short-range peak, in units of the last bin's end; 0: no such peak.
 double first_minimum(const std::array<double, kBins>& pairs, int dims) {
@@ -67,13 +69,14 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
   const double reach = static_cast<double>(kSpacings) * spacing;
   const std::size_t step = std::max<std::size_t>(1, all / kSampleOfBlock);
   std::array<double, kBins> pairs{};
-  std::size_t number = 0;
+  std::size_t number = 0, sampled = 0;
   for (const std::int32_t t : frames) {
     const auto frame = points.frame(t);
     if (frame.size() < 2) continue;
     const RowGrid grid(frame, kRowPerSpacing * spacing);
     for (std::size_t k = 0; k < frame.size(); ++k) {
       if (number++ % step != 0) continue;
+      ++sampled;
       grid.for_each_within(frame[k], reach, [&](std::size_t other, double squared) {
         // Exact repetitions are not pairs.
         const double distance = std::sqrt(squared);
@@ -82,7 +85,11 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
       });
     }
   }
-  return first_minimum(pairs, points.dims) / static_cast<double>(kBinsOfSpacing) * spacing;
+  const double minimum = first_minimum(pairs, points.dims);
+  const double within =
+      std::accumulate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(minimum), 0.0);
+  if (within > kMostWithin * static_cast<double>(sampled)) return 0;
+  return minimum / static_cast<double>(kBinsOfSpacing) * spacing;
 }
 
 }  // namespace

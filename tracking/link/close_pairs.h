@@ -17,7 +17,7 @@ namespace motes::tracking {
 /// [frames] exclusion radius, 0 where g(r) has no such peak. Taken in up to six blocks of frames that hold
 /// about as many detections each, from at most 4,000 detections of a block; a block too small to tell takes
 /// the radius of the nearest one that can, and all are 0 unless at least half of the detections are in blocks
-/// with a radius. O(points).
+/// with a radius. 0 too where a detection has more than 64 others within it on average. O(points).
 std::vector<double> exclusion_radii(const SeriesPoints& points, const Execution& execution = {1});
 
 /// Block of each frame, as above: [frames], rising from 0.

@@ -39,11 +39,27 @@ std::array<double, 3> extent_of(std::span<const Vec3> points) {
   return {high.x - low.x, high.y - low.y, high.z - low.z};
 }
 
-/// Axes along which the points differ.
-int dims_of(const std::array<double, 3>& extent) {
-  const double most = *std::max_element(extent.begin(), extent.end());
-  return std::max(1, static_cast<int>(std::count_if(extent.begin(), extent.end(),
-                                                    [&](double e) { return e > 1e-6 * most; })));
+/// The longest reach along an axis of the middle nine tenths of the points.
+double inner_extent(std::span<const Vec3> points) {
+  double most = 0;
+  for (double Vec3::*const along : {&Vec3::x, &Vec3::y, &Vec3::z}) {
+    std::vector<double> place;
+    for (const Vec3& p : points) place.push_back(p.*along);
+    const double low = quantile(place, 0.05);
+    most = std::max(most, quantile(place, 0.95) - low);
+  }
+  return most;
+}
+
+/// Axes along which the points differ by more than rounding; outliers along one say nothing of the others.
+int dims_of(std::span<const Vec3> points) {
+  const std::array<double, 3> extent = extent_of(points);
+  double most = *std::max_element(extent.begin(), extent.end());
+  const auto differs = [&](double e) { return e > 1e-6 * most; };
+  const auto tiny = [&](double e) { return e > 0 && !differs(e); };
+  if (std::any_of(extent.begin(), extent.end(), tiny))
+    if (const double inner = inner_extent(points); inner > 0) most = std::min(most, inner);
+  return std::max(1, static_cast<int>(std::count_if(extent.begin(), extent.end(), differs)));
 }
 
 /// Of one frame, from the distances to the tenth neighbours of some of its points; 0 where it cannot be told.
@@ -144,7 +160,7 @@ SeriesPoints pool_points(std::span<const Detections> frames, const Execution& ex
   }
   if (out.at.empty()) return out;
   pool_properties(frames, out);
-  out.dims = dims_of(extent_of(out.at));
+  out.dims = dims_of(out.at);
   if (densities) estimate_densities(out, execution);
   return out;
 }
