@@ -164,7 +164,7 @@ void emit_json(Session& session, const nlohmann::ordered_json& result) {
 void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
-    throw UsageError(folder.string() + " is a file, not a folder; choose another with -o");
+    throw ResourceError(folder.string() + " is a file, not a folder; choose another with -o");
   std::filesystem::create_directories(folder, error);
   if (!error) error.assign(system::refuses_files(folder), std::generic_category());
   if (error) {

@@ -100,7 +100,7 @@ TEST_CASE("A single frame is told, as is an output folder that is a file") {
   CHECK_THAT(one.err, Contains("all detections are in frame 3, so there is nothing to link") &&
                           Contains("--set input.axes=TYX"));
   const Outcome file = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t.csv").string()});
-  CHECK(file.code == 2);
+  CHECK(file.code == 4);
   CHECK_THAT(file.err, Contains("t.csv is a file, not a folder; choose another with -o"));
 }
 

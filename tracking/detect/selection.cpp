@@ -88,16 +88,14 @@ NoiseScores noise_scores(std::span<const double> maxima, std::span<const double>
     if (down > 0) noise.stretch *= std::clamp(up / down, 1.0, kMostSkew);
   }
   const bool ascending = are_ascending(maxima);
-  const auto below = [&](double score) {
-    const double least = score * noise.stretch;
-    return static_cast<double>(
-        ascending ? std::lower_bound(maxima.begin(), maxima.end(), least) - maxima.begin()
-                  : std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < least; }));
-  };
-  // Where hardly any scores as low as half of the noise should, its law is another one: it is as many as
-  // minima.
-  double low = below(kMedian);
-  if (low < kFewLow * static_cast<double>(maxima.size())) low = static_cast<double>(maxima.size());
+  const double least = kMedian * noise.stretch;
+  double low = static_cast<double>(
+      ascending ? std::lower_bound(maxima.begin(), maxima.end(), least) - maxima.begin()
+                : std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < least; }));
+  // Where hardly any scores as low as half of the noise should, though most score no more than noise does,
+  // its law is another one: it is as many as minima.
+  const auto all = static_cast<double>(maxima.size());
+  if (low < kFewLow * all && percentile(maxima, .5) < kUpper * noise.stretch) low = all;
   noise.count = std::max(1.0, std::min(minima_per_sample * static_cast<double>(minima.size()), 2 * low + 1));
   return noise;
 }
