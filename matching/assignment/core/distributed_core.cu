@@ -13,6 +13,7 @@
 
 #include "matching/assignment/core/dense_kernels.cuh"
 #include "matching/assignment/core/distributed_core.h"
+#include "matching/assignment/core/rank_lists.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
 
 namespace motes::matching::device {
@@ -45,6 +46,7 @@ class DistributedPolicy {
         mine_(mine),
         first_(first),
         without_core_(without_core),
+        lists_(arena, devices, hosts),
         policy_(kCorePairs, devices.size(), [this](Cost* price) {
           devices_.all_reduce_min(price, static_cast<std::size_t>(mine_.cols), arena_.stream());
         }) {
@@ -113,7 +115,7 @@ class DistributedPolicy {
     }
     const std::int64_t count[] = {entries.rows};
     const std::vector<std::int64_t> rows_of_ranks = hosts_.all_gather<std::int64_t>(count);
-    entries.data = gather(entries.data, rows_of_ranks, entries.cols);
+    entries.data = lists_.gather(entries.data, rows_of_ranks, entries.cols);
     if (hosts_.rank() > 0) return {};
     entries.rows = sides_.rows;
     entries.row_stride = entries.cols;
@@ -125,20 +127,6 @@ class DistributedPolicy {
   }
   int blocks() const { return 8 * arena_.multiprocessors(); }
 
-  /// Rank 0's array of what all ranks have, counts[k] of rank k; nullptr elsewhere.
-  template <class V>
-  V* gather(const V* mine, const std::vector<std::int64_t>& counts, std::int64_t each) {
-    std::vector<std::size_t> bytes;
-    std::size_t total = 0;
-    for (const std::int64_t count : counts) {
-      bytes.push_back(static_cast<std::size_t>(count * each) * sizeof(V));
-      total += static_cast<std::size_t>(count * each);
-    }
-    V* all = hosts_.rank() == 0 ? arena_.take<V>(total + 1) : nullptr;
-    devices_.gather(mine, all, bytes, arena_.stream());
-    return all;
-  }
-
   /// Every rank selects from its rows; rank 0 gets the core of all.
   Core select_on_all(Cost* price) {
     const search::State none{nullptr, nullptr, nullptr, nullptr};
@@ -148,9 +136,9 @@ class DistributedPolicy {
     const auto all = hosts_.all_gather<std::int64_t>(sizes);
     for (std::size_t k = 0; k < all.size(); k += 2) rows.push_back(all[k]), pairs.push_back(all[k + 1]);
     Core whole;
-    Offset* offsets = gather(core_.entries.offsets, rows, 1);
-    whole.entries = {sides_.rows, sides_.cols, offsets, gather(core_.entries.col_index, pairs, 1),
-                     gather(core_.entries.cost, pairs, 1)};
+    Offset* offsets = lists_.gather(core_.entries.offsets, rows, 1);
+    whole.entries = {sides_.rows, sides_.cols, offsets, lists_.gather(core_.entries.col_index, pairs, 1),
+                     lists_.gather(core_.entries.cost, pairs, 1)};
     if (hosts_.rank() > 0) return whole;
     Index first = 0;
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -178,26 +166,12 @@ class DistributedPolicy {
     devices_.broadcast(v, static_cast<std::size_t>(sides_.cols) * sizeof(Cost), 0, arena_.stream());
     const search::State here{u + first_, v, nullptr, nullptr};
     const Additions found = policy_.price(arena_, mine_, here, price, core_);
-    std::vector<std::int64_t> counts;
-    const std::int64_t sizes[] = {found.count, found.pairs};
-    const auto of_ranks = hosts_.all_gather<std::int64_t>(sizes);
-    Additions all;
-    for (std::size_t k = 0; k < of_ranks.size(); k += 2) {
-      counts.push_back(of_ranks[k]);
-      all.count += static_cast<Index>(of_ranks[k]);
-      all.pairs += of_ranks[k + 1];
-    }
-    if (all.count == 0) return {};
     if (found.count > 0) {  // a list of the policy, which makes another each time
       shift_rows_kernel<<<blocks(), 256, 0, arena_.stream()>>>(const_cast<Index*>(found.row), found.count,
                                                                first_);
       MOTES_CUDA_LAUNCHED();
     }
-    all.row = gather(found.row, counts, 1);
-    all.length = gather(found.length, counts, 1);
-    all.col = gather(found.col, counts, kAddedPerRow);
-    all.cost = gather(found.cost, counts, kAddedPerRow);
-    return all;
+    return lists_.gather(found);
   }
 
   gpu::Arena& arena_;
@@ -207,6 +181,7 @@ class DistributedPolicy {
   Problem mine_;  ///< the rows here
   Index first_;
   const std::function<detail::Solution(const CanonicalSides&)>& without_core_;
+  RankLists lists_;
   DensePolicy<T> policy_;
   Core core_;              ///< of the rows here
   bool has_room_ = false;  ///< this device, for the matrix of all ranks

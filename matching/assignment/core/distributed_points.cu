@@ -12,6 +12,7 @@
 
 #include "matching/assignment/core/distributed_core.h"
 #include "matching/assignment/core/point_policy.cuh"
+#include "matching/assignment/core/rank_lists.cuh"
 
 namespace motes::matching::device {
 namespace points {
@@ -39,7 +40,12 @@ class DistributedPointPolicy final : public PointPolicy {
 
   DistributedPointPolicy(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
                          const Problem& p)
-      : PointPolicy(arena, p), arena_(arena), devices_(devices), hosts_(hosts), problem_(p) {}
+      : PointPolicy(arena, p),
+        arena_(arena),
+        devices_(devices),
+        hosts_(hosts),
+        lists_(arena, devices, hosts),
+        problem_(p) {}
 
   Core select(gpu::Arena& arena, const Problem& p, const search::State&, Cost* price, bool unpriced) {
     if (auto all = all_pairs(arena, p, kCompletePerRow)) return *all;
@@ -93,12 +99,10 @@ class DistributedPointPolicy final : public PointPolicy {
     const auto mark = arena.mark();
     const Lists mine = lists(arena, q.wanted, static_cast<std::size_t>(part_of(q.from).count), bound, true);
     ask_here(arena, q, mine);
-    Lists gathered{q.wanted, nullptr, nullptr, nullptr};
-    if (leads()) gathered = lists(arena, q.wanted, all, nullptr);
     const std::vector<std::int64_t> counts = counts_of(q.from);
-    gather(mine.length, gathered.length, counts, 1);
-    gather(mine.col, gathered.col, counts, q.wanted);
-    gather(mine.cost, gathered.cost, counts, q.wanted);
+    const Lists gathered{q.wanted, lists_.gather(mine.length, counts, 1),
+                         lists_.gather(mine.col, counts, q.wanted),
+                         lists_.gather(mine.cost, counts, q.wanted)};
     if (leads()) {
       by_row_kernel<<<warp_blocks(arena, q.from.count), kThreads, 0, arena.stream()>>>(
           gathered, q.from.original, q.from.count, by_row);
@@ -116,27 +120,7 @@ class DistributedPointPolicy final : public PointPolicy {
   Additions price_on_all(const search::State& s, const Cost* price, const Core& core) {
     devices_.broadcast(s.u, static_cast<std::size_t>(problem_.rows) * sizeof(Cost), 0, arena_.stream());
     devices_.broadcast(s.v, static_cast<std::size_t>(problem_.cols) * sizeof(Cost), 0, arena_.stream());
-    const Additions found = PointPolicy::price(arena_, problem_, s, price, core);
-    const std::int64_t sizes[] = {found.count, found.pairs};
-    const auto of_ranks = hosts_.all_gather<std::int64_t>(sizes);
-    std::vector<std::int64_t> counts;
-    Additions all;
-    for (std::size_t k = 0; k < of_ranks.size(); k += 2) {
-      counts.push_back(of_ranks[k]);
-      all.count += static_cast<Index>(of_ranks[k]);
-      all.pairs += of_ranks[k + 1];
-    }
-    if (all.count == 0) return {};
-    const auto room = leads() ? static_cast<std::size_t>(all.count) : 0;
-    Index *row = arena_.take<Index>(room), *col = arena_.take<Index>(room * core::kAddedPerRow);
-    int* length = arena_.take<int>(room);
-    Cost* cost = arena_.take<Cost>(room * core::kAddedPerRow);
-    gather(found.row, row, counts, 1);
-    gather(found.length, length, counts, 1);
-    gather(found.col, col, counts, core::kAddedPerRow);
-    gather(found.cost, cost, counts, core::kAddedPerRow);
-    all.row = row, all.length = length, all.col = col, all.cost = cost;
-    return all;
+    return lists_.gather(PointPolicy::price(arena_, problem_, s, price, core));
   }
 
   /// How many places each rank asks for.
@@ -145,18 +129,10 @@ class DistributedPointPolicy final : public PointPolicy {
     for (int k = 0; k < hosts_.size(); ++k) counts.push_back(block_of(from.count, k, hosts_.size()).count);
     return counts;
   }
-  /// Rank 0's `all` = what all ranks have, counts[k] * each of rank k.
-  template <class V>
-  void gather(const V* mine, V* all, const std::vector<std::int64_t>& counts, std::int64_t each) {
-    std::vector<std::size_t> bytes;
-    for (const std::int64_t count : counts)
-      bytes.push_back(static_cast<std::size_t>(count * each) * sizeof(V));
-    devices_.gather(mine, all, bytes, arena_.stream());
-  }
-
   gpu::Arena& arena_;
   gpu::DeviceCommunicator& devices_;
   Communicator& hosts_;
+  core::RankLists lists_;
   Problem problem_;
   Core core_;  ///< its bounds, of the rows that ask here
 };
