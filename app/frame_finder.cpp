@@ -73,8 +73,8 @@ SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame
   console.warn(
       fmt::format("{}: no spots in {} to estimate the radius from, so {:.4g} um is used; set "
                   "detection.radius_um ({}{})",
-                  source.info().path, counted(static_cast<std::int64_t>(tried), "frames"), um, hint.empty() ? "check detection.polarity" : hint,
-                  hint_of_channel(source.info())));
+                  source.info().path, counted(static_cast<std::int64_t>(tried), "frames"), um,
+                  hint.empty() ? "check detection.polarity" : hint, hint_of_channel(source.info())));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
 
@@ -186,8 +186,9 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     few.push_back(sizes->radius_um);
   }
   if (!few.empty())
-    return {median_of(few), std::nullopt,
-            fmt::format("median over {} of few spots", counted(static_cast<std::int64_t>(few.size()), "frames"))};
+    return {
+        median_of(few), std::nullopt,
+        fmt::format("median over {} of few spots", counted(static_cast<std::int64_t>(few.size()), "frames"))};
   return radius_without_spots(source, frame, tried, hint, console);
 }
 

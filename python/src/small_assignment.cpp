@@ -132,7 +132,8 @@ MOTES_INLINE void SmallAssignment::take_least_offers() {
   }
 }
 
-/// distance_ = min(distance_, c - price + offset), with the row it came by; returns the nearest column, or -1.
+/// distance_ = min(distance_, c - price + offset), with the row it came by; returns the nearest column, or
+/// -1.
 MOTES_INLINE Index SmallAssignment::relax(Index from, std::int64_t offset) {
   const std::int64_t *c = row(from), *price = price_.data(), *held = held_.data();
   std::int64_t *distance = distance_.data(), *parent = parent_.data();

@@ -92,8 +92,8 @@ NoiseScores noise_scores(std::span<const double> maxima, std::span<const double>
   double low = static_cast<double>(
       ascending ? std::lower_bound(maxima.begin(), maxima.end(), least) - maxima.begin()
                 : std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < least; }));
-  // Where hardly any scores as low as half of the noise should, though most score no more than noise does,
-  // its law is another one: it is as many as minima.
+  // Half of the noise should score this low. Where hardly any maximum does, though most score no more than
+  // noise can, the noise follows another law: then as many maxima are noise as there are minima.
   const auto all = static_cast<double>(maxima.size());
   if (low < kFewLow * all && percentile(maxima, .5) < kUpper * noise.stretch) low = all;
   noise.count = std::max(1.0, std::min(minima_per_sample * static_cast<double>(minima.size()), 2 * low + 1));

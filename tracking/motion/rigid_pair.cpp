@@ -23,7 +23,8 @@ constexpr std::size_t kAnchors = 6, kChoices = 2, kTargets = 32, kAround = 32, k
 constexpr std::size_t kFewPoints = 50;
 /// Distances must agree within this many spacings.
 constexpr double kTolerance = 0.2;
-/// Distances that more others fit (250 do by chance) tell nothing: among points much closer than the spacing.
+/// If more triples than this fit a group's distances (about 250 do by chance), these tell nothing: the points
+/// are much closer to each other than the spacing.
 constexpr std::size_t kMostTried = 2048;
 /// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
 constexpr std::size_t kGroup = 24, kFirst = 6;
@@ -75,13 +76,7 @@ int flat_axis(std::span<const Vec3> points, int dims) {
 
 RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec3> to, double density,
                                  double spacing, int dims, int flat)
-    : from_(from),
-      to_(to),
-      near_from_(from),
-      near_(to),
-      spacing_(spacing),
-      dims_(dims),
-      flat_(flat) {
+    : from_(from), to_(to), near_from_(from), near_(to), spacing_(spacing), dims_(dims), flat_(flat) {
   for (std::size_t s = 0; s < kRigidScales; ++s) {
     scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
     per_chance_[s] = 1 / (std::pow(scale_[s], dims_) * density);
@@ -223,7 +218,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   const Vec3 &a = from_[makers[0]], &b = from_[makers[1]], &c = from_[makers.back()];
   const double ab = length_of(b - a), ac = length_of(c - a), bc = length_of(c - b);
   const double slack = kTolerance * spacing_;
-  // Smaller than what distances must agree within, it fits any others that are.
+  // A triangle smaller than the tolerance of distances fits every other small one.
   if (std::max({ab, ac, bc}) <= slack) return;
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
   std::vector<double> squared(std::max(targets.size(), around.size()));

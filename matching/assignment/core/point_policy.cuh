@@ -1,13 +1,13 @@
 #pragma once
 /// The policy of core_solver.cuh for points.
 ///
-/// Selection and pricing are the same query on a tree (points/point_tree.cuh): which columns j have the
-/// least c_ij - w_j for this row, below a limit? For selection, w are the reference prices and there is no
-/// limit; for pricing, w are the prices and the limit is u_i, so that the columns found violate. A node is
-/// skipped if even its nearest corner with its highest w reaches the limit, or the worst of the pairs kept;
-/// both bounds are exact (the squared distance is converted to cost steps with a margin, see reach_of). A
-/// warp serves a row: its lanes examine a node's 32 children or a leaf's 32 points at once, and hold the
-/// sorted pairs kept, one each.
+/// Selection and pricing ask a tree (points/point_tree.cuh) the same question: for row i, which columns j
+/// have the least c_ij - w_j, of those where it is below a limit? In selection w_j is the reference price of
+/// the column, and there is no limit. In pricing w_j is its present price and the limit is u_i: the columns
+/// found violate the duals. A node is skipped if even its nearest corner with its highest w reaches the
+/// limit, or the worst of the pairs kept; both bounds are exact (the squared distance is converted to cost
+/// steps with a margin, see reach_of). A warp serves a row: its lanes examine a node's 32 children or a
+/// leaf's 32 points at once, and hold the sorted pairs kept, one each.
 
 #include <algorithm>
 #include <bit>

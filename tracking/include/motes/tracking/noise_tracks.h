@@ -10,8 +10,8 @@ namespace motes::tracking {
 /// [tracks] 1 for each track of one point whose "score" (see log_detector.h) says noise, else 0.
 ///
 /// A mixture of two kinds of single points, fitted by expectation maximisation: noise, whose scores fall off
-/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. No
-/// point is called noise if particles alone explain the scores nearly as well, if there are no scores, or if
+/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. All
+/// results are 0 if a mixture without noise fits the scores nearly as well, if points have no scores, or if
 /// there are too few tracks. O(points log points).
 std::vector<char> noise_tracks(const TrackSet& tracks);
 
