@@ -19,8 +19,8 @@ namespace {
 
 std::atomic<bool> requested{false}, heard{false};
 
-/// Answers one signal. Of several ranks, which are all signalled, only the first `speaks`.
-void answer_signal(bool speaks) {
+/// Answers one signal. Of several `ranks`, which are all signalled, only the first `speaks`.
+void answer_signal(bool speaks, bool ranks) {
   static bool first = true;
   if (first && heard.load()) {
     first = false;
@@ -29,7 +29,10 @@ void answer_signal(bool speaks) {
     return;
   }
   const auto no_new_files = io::remove_unfinished_files();
-  if (speaks) system::write_error("motes: error: interrupted\n");
+  if (speaks)
+    system::write_error(ranks
+                            ? "motes: error: rank 0: interrupted; if another rank failed, its line says why\n"
+                            : "motes: error: interrupted\n");
   std::_Exit(static_cast<int>(ExitCode::interrupted));
 }
 
@@ -57,7 +60,8 @@ void answer_signal(bool speaks) {
 void install_signal_handlers() {
   std::set_terminate(end_in_one_line);
   system::ignore_write_signals();
-  system::answer_end_signals(requested, [speaks = launched().rank == 0] { answer_signal(speaks); });
+  system::answer_end_signals(requested,
+                             [place = launched()] { answer_signal(place.rank == 0, place.size > 1); });
 }
 
 void ignore_interrupts() { system::ignore_end_signals(); }

@@ -69,7 +69,7 @@ int device_of_rank(Communicator& ranks) {
 }
 
 DeviceBytes::DeviceBytes(std::size_t bytes, int device) : size_(bytes), device_(device) {
-  MOTES_CUDA(cudaSetDevice(device));
+  require(cudaSetDevice(device), "using it");
   if (bytes > 0) data_ = allocate(bytes);
 }
 DeviceBytes::~DeviceBytes() {
@@ -101,7 +101,7 @@ void DeviceBytes::download(void* to, std::size_t bytes, std::size_t offset) cons
 }
 
 Arena::Arena(int device) : device_(device) {
-  MOTES_CUDA(cudaSetDevice(device));
+  require(cudaSetDevice(device), "using it");
   MOTES_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
   MOTES_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
@@ -121,7 +121,7 @@ std::size_t Arena::bytes() const {
 }
 
 void Arena::reset() {
-  MOTES_CUDA(cudaSetDevice(device_));
+  require(cudaSetDevice(device_), "using it");
   used_ = 0;
   if (blocks_.size() < 2) return;
   const std::size_t total = bytes();

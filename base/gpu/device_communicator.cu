@@ -1,13 +1,17 @@
 /// Collective operations through NCCL, which is loaded when it is first needed.
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <nccl.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/check.cuh>
 #include <motes/base/gpu/device_communicator.cuh>
+#include <motes/base/gpu/resources.cuh>
 #include <motes/base/system/program.h>
 #include <motes/base/system/shared_library.h>
 
@@ -18,7 +22,9 @@ namespace {
 /// without NCCL.
 struct Library {
   decltype(&ncclGetUniqueId) get_unique_id;
-  decltype(&ncclCommInitRank) comm_init_rank;
+  decltype(&ncclCommInitRankConfig) comm_init_rank_config;
+  decltype(&ncclCommGetAsyncError) comm_get_async_error;
+  decltype(&ncclCommAbort) comm_abort;
   decltype(&ncclCommDestroy) comm_destroy;
   decltype(&ncclAllGather) all_gather;
   decltype(&ncclAllReduce) all_reduce;
@@ -39,10 +45,13 @@ struct Library {
                           "; install libnccl2, or name the file in MOTES_NCCL_LIBRARY");
     const auto find = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::decay_t<decltype(function)>>(library.find(name));
-      if (function == nullptr) throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2");
+      if (function == nullptr)
+        throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2.14 or later");
     };
     find(get_unique_id, "ncclGetUniqueId");
-    find(comm_init_rank, "ncclCommInitRank");
+    find(comm_init_rank_config, "ncclCommInitRankConfig");
+    find(comm_get_async_error, "ncclCommGetAsyncError");
+    find(comm_abort, "ncclCommAbort");
     find(comm_destroy, "ncclCommDestroy");
     find(all_gather, "ncclAllGather");
     find(all_reduce, "ncclAllReduce");
@@ -65,18 +74,47 @@ const Library& library() {
 
 }  // namespace
 
+/// A connection that does not block: while a rank waits for others, it can learn that one of them has failed.
 struct DeviceCommunicator::Nccl {
   ncclComm_t comm = nullptr;
-  ~Nccl() {
-    if (comm != nullptr) library().comm_destroy(comm);
+  bool connected = false;
+
+  Nccl(int size, const ncclUniqueId& id, int rank) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    state_ = library().comm_init_rank_config(&comm, size, id, rank, &config);
   }
+  ~Nccl() {
+    if (comm != nullptr) connected ? library().comm_destroy(comm) : library().comm_abort(comm);
+  }
+  Nccl(const Nccl&) = delete;
+  Nccl& operator=(const Nccl&) = delete;
+
+  ncclResult_t state() {
+    if (comm == nullptr || (state_ != ncclSuccess && state_ != ncclInProgress)) return state_;
+    ncclResult_t of_comm = ncclSuccess;
+    const ncclResult_t asked = library().comm_get_async_error(comm, &of_comm);
+    return state_ = asked == ncclSuccess ? of_comm : asked;
+  }
+  /// Waits until the host's part of the last call is done.
+  void check(ncclResult_t result, const char* what) {
+    state_ = result;
+    while (state_ == ncclInProgress) state();
+    library().check(state_, what);
+  }
+
+ private:
+  ncclResult_t state_ = ncclSuccess;
 };
 
 DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
     : rank_(hosts.rank()), size_(hosts.size()), device_(device) {
   if (size_ == 1) return;
-  if (std::getenv("NCCL_NVLS_ENABLE") == nullptr)
-    system::set_environment("NCCL_NVLS_ENABLE", "0");  // no NVLink multicast
+  const auto set = [](const char* name) {
+    if (std::getenv(name) == nullptr) system::set_environment(name, "0");
+  };
+  set("NCCL_NVLS_ENABLE");      // no NVLink multicast
+  set("NCCL_RUNTIME_CONNECT");  // it takes its memory when it starts, not in its first operations
   ncclUniqueId id{};
   hosts.agreed([&] {
     library();
@@ -84,9 +122,52 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
   });
   hosts.broadcast(std::span(&id, 1));
   hosts.agreed([&] {
-    nccl_ = std::make_unique<Nccl>();
-    library().check(library().comm_init_rank(&nccl_->comm, size_, id, rank_), "connecting the devices");
+    std::size_t total = 0;
+    require(cudaMemGetInfo(&free_bytes_, &total), "asking for its memory");
+    nccl_ = std::make_unique<Nccl>(size_, id, rank_);
   });
+  wait_for_all(hosts);
+  try {
+    connect();
+  } catch (const ResourceError& error) {
+    refuse(error.what());
+  }
+}
+
+void DeviceCommunicator::refuse(const std::string& why) const {
+  throw ResourceError("NCCL cannot connect GPU " + std::to_string(device_) + ": " + why +
+                      "; it needs some 1500 MiB of its memory, of which " +
+                      std::to_string(free_bytes_ >> 20) + " MiB were free");
+}
+
+void DeviceCommunicator::wait_for_all(Communicator& hosts) {
+  enum State : std::int64_t { failed, waiting, done };
+  State mine = waiting;
+  for (std::int64_t all = waiting; all == waiting;) {
+    const ncclResult_t state = nccl_->state();
+    mine = state == ncclSuccess ? done : state == ncclInProgress ? waiting : failed;
+    all = hosts.all_reduce(mine, Reduction::min);
+    if (all == waiting) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  hosts.agreed([&] {
+    if (mine == failed) refuse(library().get_error_string(nccl_->state()));
+  });
+  nccl_->connected = true;
+}
+
+void DeviceCommunicator::connect() {
+  const auto sent = traffic_;
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const auto size = static_cast<std::size_t>(size_);
+  Stream stream;
+  GrowingArray<char> mine(kBytes), all(size * kBytes);
+  require(cudaMemsetAsync(mine.data(), 0, kBytes, stream), "clearing memory");
+  all_gather(mine.data(), all.data(), kBytes, stream);
+  all_reduce_min(reinterpret_cast<std::int64_t*>(mine.data()), kBytes / sizeof(std::int64_t), stream);
+  broadcast(mine.data(), kBytes, 0, stream);
+  gather(mine.data(), rank_ == 0 ? all.data() : nullptr, std::vector<std::size_t>(size, kBytes), stream);
+  require(cudaStreamSynchronize(stream), "connecting the devices");
+  traffic_ = sent;
 }
 
 DeviceCommunicator::~DeviceCommunicator() = default;
@@ -107,23 +188,22 @@ void DeviceCommunicator::all_gather(const void* mine, void* all, std::size_t byt
   }
   ++traffic_.calls;
   traffic_.bytes += static_cast<std::int64_t>(bytes);
-  library().check(library().all_gather(mine, all, bytes, ncclUint8, nccl_->comm, stream), "all-gather");
+  nccl_->check(library().all_gather(mine, all, bytes, ncclUint8, nccl_->comm, stream), "all-gather");
 }
 
 void DeviceCommunicator::all_reduce_min(std::int64_t* values, std::size_t count, cudaStream_t stream) {
   if (size_ == 1 || count == 0) return;
   ++traffic_.calls;
   traffic_.bytes += static_cast<std::int64_t>(count * sizeof *values);
-  library().check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
-                  "all-reduce");
+  nccl_->check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
+               "all-reduce");
 }
 
 void DeviceCommunicator::broadcast(void* values, std::size_t bytes, int root, cudaStream_t stream) {
   if (size_ == 1 || bytes == 0) return;
   ++traffic_.calls;
   traffic_.bytes += rank_ == root ? static_cast<std::int64_t>(bytes) : 0;
-  library().check(library().broadcast(values, values, bytes, ncclUint8, root, nccl_->comm, stream),
-                  "broadcast");
+  nccl_->check(library().broadcast(values, values, bytes, ncclUint8, root, nccl_->comm, stream), "broadcast");
 }
 
 void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std::size_t> bytes,
@@ -143,7 +223,7 @@ void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std
     if (const std::size_t theirs = bytes[static_cast<std::size_t>(k)]; theirs > 0)
       library().check(library().receive(to, theirs, ncclUint8, k, nccl_->comm, stream), "gather");
   }
-  library().check(library().group_end(), "gather");
+  nccl_->check(library().group_end(), "gather");
 }
 
 }  // namespace motes::gpu

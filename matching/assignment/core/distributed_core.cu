@@ -202,6 +202,9 @@ detail::Solution solve_distributed_core(Communicator& ranks, const Execution& ex
   ranks.agreed([&] {
     arena = &(execution.workspace != nullptr ? *execution.workspace : own).arena(device);
     arena->reset();
+  });
+  gpu::DeviceCommunicator& devices = gpu::DeviceCommunicator::of(ranks, device);
+  ranks.agreed([&] {
     const bool there = on_device != nullptr;
     entries = there ? *on_device : host;
     if (entries.rows > 0 && entries.cols > 0 && entries.col_stride != 1) {
@@ -212,7 +215,6 @@ detail::Solution solve_distributed_core(Communicator& ranks, const Execution& ex
     }
     arena->synchronize();
   });
-  gpu::DeviceCommunicator& devices = gpu::DeviceCommunicator::of(ranks, device);
   const double transfer_s = seconds_since(begun);
   const auto sent = devices.traffic();
   Survey survey;

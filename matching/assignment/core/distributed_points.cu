@@ -150,12 +150,14 @@ detail::Solution solve_distributed_points(Communicator& ranks, const Execution& 
   ranks.agreed([&] {
     arena = &(execution.workspace != nullptr ? *execution.workspace : own).arena(device);
     arena->reset();
+  });
+  gpu::DeviceCommunicator& devices = gpu::DeviceCommunicator::of(ranks, device);
+  ranks.agreed([&] {
     p.entries = to_device(*arena, host, Space::host, 0);
     p.start = arena->upload(std::span<const Cost>(sides.start));
     if (!sides.row_exit.empty()) p.row_exit = arena->upload(sides.row_exit);
     arena->synchronize();
   });
-  gpu::DeviceCommunicator& devices = gpu::DeviceCommunicator::of(ranks, device);
   const double transfer_s = seconds_since(begun);
   const auto sent = devices.traffic();
   const auto solving = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include <motes/base/communicator.h>
 #include <motes/base/gpu/arena.cuh>
@@ -15,7 +16,8 @@ namespace motes::gpu {
 class DeviceCommunicator {
  public:
   /// Collective. The device of this rank must be current; ranks on one machine must use different devices.
-  /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them.
+  /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them, as where a
+  /// device has too little free memory for it (on two GPUs 1500 MiB).
   DeviceCommunicator(Communicator& hosts, int device);
   ~DeviceCommunicator();
   DeviceCommunicator(const DeviceCommunicator&) = delete;
@@ -42,7 +44,12 @@ class DeviceCommunicator {
 
  private:
   struct Nccl;
+  void wait_for_all(Communicator& hosts);  ///< until all are connected; throws if one is not
+  void connect();  ///< calls every operation once, so that NCCL takes its memory before others take it
+  [[noreturn]] void refuse(const std::string& why) const;
+
   int rank_, size_, device_;
+  std::size_t free_bytes_ = 0;  ///< of the device, before NCCL took its share
   std::unique_ptr<Nccl> nccl_;  ///< nullptr: one rank
   Communicator::Traffic traffic_;
 };
