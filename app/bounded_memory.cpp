@@ -18,7 +18,8 @@
 namespace motes::app {
 namespace {
 
-/// Of the frame's voxels, once more without hot ones, and of the response (tracking/detect/response.h).
+/// Bytes of the frame's voxels, of their copy without hot ones, and of the response
+/// (tracking/detect/response.h).
 double detection_bytes(const io::SeriesInfo& info) {
   const double voxels = static_cast<double>(info.shape.nz) * static_cast<double>(info.shape.ny) *
                         static_cast<double>(info.shape.nx);
@@ -39,7 +40,7 @@ std::filesystem::path scratch_folder(const std::filesystem::path& folder) {
 
 std::int64_t frames_in_memory(const Config& config, const io::SeriesInfo& info) {
   if (!config.execution.memory_gb) return std::numeric_limits<std::int64_t>::max();
-  // Half is for all else: maxima, spots, tracks, and the program itself.
+  // The other half is for everything else: maxima, spots, tracks, and the program itself.
   return static_cast<std::int64_t>(
       std::min(*config.execution.memory_gb * 1e9 / 2 / std::max(1.0, detection_bytes(info)), 1e6));
 }

@@ -16,7 +16,7 @@ tracking::CameraModel known_camera(const Config::Detection& detection) {
   return {detection.camera_gain.value_or(std::nullopt), detection.camera_offset, detection.read_noise};
 }
 
-/// The line of several frames, weighted by what each tells of the slope.
+/// The photon transfer line of several frames, each weighted by how well it determines the slope.
 struct Transfer {
   tracking::VoxelNoise line;
   std::size_t frames = 0;

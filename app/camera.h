@@ -22,11 +22,12 @@ struct Camera {
   std::string source;                ///< the keys it came from, or the frames it was estimated on
 };
 
-/// Throws UsageError where keys of the camera are set without detection.camera_gain.
+/// Throws UsageError if keys of the camera are set without detection.camera_gain.
 void check_camera(const Config::Detection& detection);
 
-/// None where detection.camera_gain is none, or where it is auto and frames do not tell it: then warns.
-/// `noise_of`: noise around the spots of the k-th of some frames; asked for a gain that is to be estimated.
+/// None if detection.camera_gain is none, or (with a warning) if it is auto and the frames do not determine
+/// it. `noise_of`: the noise around the spots of the k-th sampled frame; called only if the gain is to be
+/// estimated.
 std::optional<Camera> settle_camera(
     const Config::Detection& detection, std::size_t frames,
     const std::function<std::optional<tracking::VoxelNoise>(std::size_t)>& noise_of, Console& console);

@@ -43,8 +43,8 @@ bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
   return was_set;
 }
 
-/// The points that may share a place with another: hardly any others. A bit a place stays in the cache, where
-/// a table of all places would not.
+/// The points that may share a place with another, and few others. A filter of some bits for each point stays
+/// in the cache; a table of all places would not.
 std::vector<std::pair<std::size_t, std::uint64_t>> suspects_of(const Detections& frame) {
   constexpr std::uint64_t kBits = 16;  // a point
   const std::uint64_t count = std::bit_ceil(kBits * frame.size() + 64), mask = count - 1;

@@ -15,11 +15,12 @@ struct PointCheck {
   std::string crowd;  ///< says where more than tracking::kMostCoincident points coincide; empty: nowhere
 };
 
-/// Throws InputError where the whole series spans less than 1e-100, whose squares are 0. O(points) expected.
+/// Throws InputError if the whole series spans less than 1e-100, since squares of such lengths are 0.
+/// O(points) expected.
 PointCheck check_points(const Execution& execution, const std::vector<Detections>& frames,
                         const std::string& source);
 
-/// Positions only, each place once, where its first point is. O(points) expected.
+/// Positions only, each place once, in the order of first points. O(points) expected.
 std::vector<Detections> distinct_points(const Execution& execution, const std::vector<Detections>& frames);
 
 }  // namespace motes::app

@@ -1,4 +1,4 @@
-/// motes cluster: the job scripts for a series whose frames are found by many tasks.
+/// motes cluster: job scripts that divide the detection of a series among many tasks.
 
 #include <algorithm>
 #include <memory>
@@ -26,8 +26,8 @@ struct Script {
   std::string name, text;
 };
 
-/// "A:B" of each task: as many of the frames to work on as can be, in each at least one. Together they are
-/// input.frames, so the last is open if that is.
+/// The range "A:B" of each task, as equal as possible, each with at least one frame to work on. Together they
+/// are input.frames, so the last range is open if that is.
 std::vector<std::string> frame_ranges(const Plan& plan, std::int64_t tasks) {
   const FrameRange& all = plan.config.input.frames;
   const auto frames = std::ssize(plan.frames);

@@ -57,7 +57,7 @@ Command add_help(CLI::App& app, Session& session);
 /// Whether the name is that of a YAML configuration (.yaml, .yml).
 bool is_yaml(const std::string& path);
 
-/// For CommandOption::check: what is wrong with an empty name of a file, or nothing.
+/// For CommandOption::check: what is wrong with the name of a file or folder; empty if nothing is.
 std::string refuse_empty_name(const std::string& name);
 
 /// Adds --backend, --devices, --threads, --set, --json, --quiet, --seed and --config.
@@ -69,7 +69,7 @@ void add_table_options(CommandOptions command, Session& session);
 void add_crop_option(CommandOptions command, Session& session);
 
 /// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
-/// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.
+/// command line's settings. Throws UsageError, also if a command without a CUDA form is asked for cuda.
 Config configure(const Session& session, const std::string& input = "", bool has_cuda_form = false);
 
 /// Throws ResourceError if execution.backend is cuda and there is no GPU: before the work, not after it.
@@ -78,21 +78,21 @@ void require_gpu_if_asked(const Config& config);
 /// Threads, back end and first device as the configuration has them.
 Execution execution_of(const Config& config);
 
-/// The numbers of the GPUs in execution.devices, at least one; {0} on the CPU and where there is none. Throws
-/// UsageError for a GPU that is not there.
+/// The numbers of the GPUs in execution.devices, at least one; {0} on the CPU and on machines without a GPU.
+/// Throws UsageError for a GPU that does not exist.
 std::vector<int> devices_of(const Config& config);
 
-/// Writes the JSON result where --json asked for it, if anywhere.
+/// Writes the JSON result to the file of --json, if it was given.
 void emit_json(Session& session, const nlohmann::ordered_json& result);
 
 /// Creates the folder, or throws ResourceError now rather than after the work is done.
 void prepare_folder(const std::filesystem::path& folder);
-/// The same for the folder that a file is to lie in.
+/// The same for the folder of a file.
 void prepare_folder_of(const std::filesystem::path& file);
 
-/// A folder that one command writes to at a time. What killed runs left unfinished there is removed: outputs
-/// with these stems, and all in its folder frames/. Throws ResourceError where the folder refuses, or another
-/// run has it.
+/// A folder that one command at a time writes to. Removes unfinished files of killed runs: outputs with these
+/// stems, and those in the folder frames/. Throws ResourceError if the folder is not writable, or another run
+/// is writing to it.
 class OutputFolder {
  public:
   OutputFolder(const std::filesystem::path& folder, const std::vector<std::string>& stems);

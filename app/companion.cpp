@@ -18,7 +18,7 @@ bool fits(const io::SeriesInfo& own, const io::SeriesInfo& series, bool one_plan
   return (own.shape == series.shape || plane) && (own.frames == 1 || own.frames == series.frames);
 }
 
-/// The order of axes is taken from the metadata; where these leave it open, from input.axes, or else from the
+/// The order of axes is taken from the metadata; if they do not state it, from input.axes; else from the
 /// input's shape, if the pages fit it in one way only.
 std::unique_ptr<io::FrameSource> open(const std::string& key, const std::string& path, const Config& config,
                                       const io::SeriesInfo& series, bool one_plane) {

@@ -12,12 +12,13 @@ namespace motes::app {
 
 class Companion {
  public:
-  /// Opens `path` for a series. `key` opens error messages ("input.mask"). It must have the series' shape, or
-  /// one plane of it where `one_plane` allows that, and its number of frames, or one. Throws InputError.
+  /// Opens `path` for a series. `key` opens error messages ("input.mask"). It must have the series' shape
+  /// (or, if `one_plane` is true, may be a single plane of it) and as many frames as the series, or one.
+  /// Throws InputError.
   Companion(const std::string& key, const std::string& path, const Config& config,
             const io::SeriesInfo& series, bool one_plane);
 
-  /// The image for frame t of the series, with the series' time and voxel size, in a file where `scratch` is
+  /// The image for frame t of the series, with the series' time and voxel size; in a file if `scratch` is
   /// given. One plane is repeated.
   const VolumeFrame& read(std::int32_t t, const std::shared_ptr<Scratch>& scratch);
 

@@ -133,13 +133,13 @@ void load_yaml_text(const std::string& text, const std::string& name, Config& co
 /// Throws UsageError.
 void set_key(Config& config, std::string_view key, std::string_view text, std::string_view source);
 
-/// set_key of "key=value". Throws UsageError where there is no '='.
+/// set_key of "key=value". Throws UsageError if there is no '='.
 void apply_assignment(Config& config, std::string_view assignment);
 
 /// The configuration as YAML that load_yaml reads back to the same values; only the named sections, or all.
 std::string to_yaml(const Config& config, std::initializer_list<std::string_view> sections = {});
 
-/// The configuration as results record it: without what says only how far the input is trusted.
+/// The configuration as results record it: without the keys that only say how far the input is trusted.
 Config without_policy(Config config);
 
 /// Contradictions between keys. Throws UsageError.

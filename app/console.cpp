@@ -15,7 +15,7 @@ namespace motes::app {
 
 namespace {
 
-/// Of an error; more is not read, and names and values come from files.
+/// The longest line of an error, in bytes: names and values in it come from files.
 constexpr std::size_t kLongestLine = 2000;
 
 /// Bytes of the control character at `i` that a terminal may act on (C0 but the line end and the tab, DEL,

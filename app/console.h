@@ -22,7 +22,7 @@ class Console {
   std::ostream& err() { return err_; }
 
   /// A result, to standard output, with a line end added. Throws ResourceError when the output cannot be
-  /// written; a reader that went away (a closed pipe) is not an error.
+  /// written; a pipe that its reader has closed is not an error.
   void print(std::string_view text);
   /// The JSON result, to standard output even when quiet.
   void print_json(std::string_view text);
@@ -41,8 +41,8 @@ class Console {
   std::vector<std::string> warnings_;
 };
 
-/// The text with what a terminal may act on as '?': units, names and columns come from files. Line ends and
-/// tabs stay.
+/// The text with control characters replaced by '?', since units and names come from files and a terminal
+/// might act on them. Line ends and tabs stay.
 std::string printable(std::string_view text);
 
 /// The text on one line, as one_line has it, without allocating.

@@ -36,7 +36,7 @@ bool is_h5_name(const std::string& path) {
   return extension == ".h5" || extension == ".hdf5";
 }
 
-/// What the tracks do not say, by the images that they are of: the size of a pixel, and the frame interval.
+/// Takes the size of a pixel and the frame interval from the images, if the tracks do not state them.
 void take_scale(const io::SeriesInfo& images, const std::string& in, Config& config, TrackSet& tracks,
                 std::vector<std::string>& notes) {
   if (tracks.length_unit == "px" && images.voxel_um && !config.input.voxel_um) {
@@ -69,7 +69,7 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   }
   for (const std::string& note : notes) session.console.note("note: " + note);
   const std::vector<std::string> lost = io::lost_in(arguments.out, tracks);
-  // A copy keeps what the tracks do not hold, too: detections, source, configuration.
+  // A copy also keeps what a TrackSet does not hold: detections, source, configuration.
   const bool between_h5 = is_h5_name(arguments.out) && io::is_tracks_h5(in);
   const bool changed =
       config.input.voxel_um || config.input.dt_s || config.input.unit != io::TableUnit::unknown;

@@ -25,7 +25,7 @@
 namespace motes::app {
 namespace {
 
-/// Frames whose warnings are printed one by one; of the rest only the number is.
+/// Frames whose warnings are printed one by one; of the others only their number.
 constexpr std::size_t kFramesWarnedOf = 3;
 
 /// A change of the number of spots between two frames that is worth a warning, and the least number for it.
@@ -83,7 +83,7 @@ FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
   return done;
 }
 
-/// Detection as report.json tells it. The rest waits for what takes longest on its threads.
+/// The stage of detection in report.json.
 StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_t frames, double seconds) {
   StageTime stage{"detect", "frames", frames, seconds};
   stage.gpu = work.device_s;
@@ -96,7 +96,7 @@ StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_
   return stage;
 }
 
-/// Puts finished frames, as they come in order, into the series and the checkpoint.
+/// Adds finished frames, which come in order, to the series and the checkpoint.
 class Recorder {
  public:
   Recorder(PointSeries& series, std::int64_t frames, Console& console, const Hooks& hooks,
@@ -218,7 +218,7 @@ FrameWork take_work(std::string_view& from) {
   return work;
 }
 
-/// A frame as it travels between ranks.
+/// A frame as bytes, for another rank.
 void put_frame(std::string& out, const FinishedFrame& frame) {
   put_bytes(out, io::bytes_of(frame.record));
   std::string warnings;
@@ -238,7 +238,7 @@ FinishedFrame take_frame(std::string_view& from) {
   return frame;
 }
 
-/// The pictures of all ranks' frames, on rank 0, which has one.
+/// Joins the maximum projections of all ranks on rank 0.
 void join_projections(Communicator& ranks, io::Projection& projection) {
   const auto bytes = [](const std::vector<float>& values) {
     return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
@@ -281,7 +281,7 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
   return share;
 }
 
-/// In rounds: each rank looks at a share of the next frames, and rank 0 records what all have found.
+/// In each round, each rank detects in a share of the next frames, and rank 0 records what all have found.
 SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
                            std::span<const std::int32_t> kept, io::Projection* picture,
                            RunCheckpoint* checkpoint, Recorder& recorder) {

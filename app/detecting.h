@@ -19,7 +19,7 @@
 
 namespace motes::app {
 
-/// The points of every kept frame, wherever they came from, and what was learnt on the way.
+/// The points of every kept frame, from images or a table, and the settings that were estimated.
 struct PointSeries : DetectionSeries {
   std::vector<FrameSummary> summaries;
   io::Projection projection;              ///< empty for tables
@@ -34,13 +34,13 @@ struct PointSeries : DetectionSeries {
 /// Numbers of the frames in `range` that input.frame_step keeps.
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range = {});
 
-/// The same of a configuration and its input. Throws UsageError where none is kept.
+/// The same for a configuration and its input. Throws UsageError if no frame is kept.
 std::vector<std::int32_t> frames_to_detect(const Config& config, const io::FrameSource& source);
 
 /// Finds the spots of every kept frame, or its labels, as FrameFinder does. `checkpoint` may be null. With
-/// `ranks` each looks at a share of the frames, and rank 0, which alone has a checkpoint, has the series in
-/// the end. Throws UsageError where no frame is kept, Interrupted after a finished frame, and as io and
-/// tracking do: on every rank.
+/// `ranks`, each detects in a share of the frames, and rank 0, which alone has a checkpoint, returns the
+/// whole series. Throws UsageError if no frame is kept, Interrupted after a finished frame, and as io and
+/// tracking do; always on every rank.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, RunCheckpoint* checkpoint,
                           Communicator* ranks = nullptr);
@@ -50,7 +50,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
 nlohmann::ordered_json detection_json(const PointSeries& series);
 
 /// The points of a table, without the frames that input.frame_step and input.frames drop. Throws InputError
-/// where none is left.
+/// if none is left.
 PointSeries series_of_points(io::PointTable points, const Config& config);
 
 }  // namespace motes::app

@@ -19,7 +19,7 @@ namespace {
 /// Keys of these sections decide the results.
 constexpr std::array<std::string_view, 3> kSections{"input.", "detection.", "linking."};
 
-/// What differs, in words; none where the runs are the same.
+/// The first key that differs, in words; none if the runs are the same.
 std::optional<std::string> difference(const std::filesystem::path& earlier, const Config& given) {
   Config before;
   try {
@@ -53,7 +53,7 @@ void refuse_other_run(const std::filesystem::path& dir, const Config& config) {
 }
 
 void remove_earlier_outputs(const std::filesystem::path& dir, const std::vector<WrittenFile>& written) {
-  // The report of the results that were here until now: the new one follows.
+  // The earlier report; the new one is written at the end.
   std::error_code ignored;
   for (const char* report : {"report.json", "report.html"}) std::filesystem::remove(dir / report, ignored);
   constexpr std::array<const char*, 7> kOutputs{"tracks.h5",     "tracks.csv", "tracks.vtp", "pairs.csv",

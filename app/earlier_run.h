@@ -9,11 +9,11 @@
 
 namespace motes::app {
 
-/// Throws UsageError where the folder holds the results of a run whose input, detection or linking keys are
-/// others, naming the first key that differs. A run with the same keys may be repeated.
+/// Throws UsageError, naming the first key that differs, if the folder holds the results of a run with other
+/// input, detection or linking keys. A run with the same keys may be repeated.
 void refuse_other_run(const std::filesystem::path& dir, const Config& config);
 
-/// Removes what an earlier run wrote and this one does not, so that no file there is of another run. Only
+/// Removes files that an earlier run wrote and this one does not, so that all files are of one run. Only
 /// names that `track` writes are touched.
 void remove_earlier_outputs(const std::filesystem::path& dir, const std::vector<WrittenFile>& written);
 

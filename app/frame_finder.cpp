@@ -26,14 +26,14 @@ namespace {
 /// Frames, spread over the series, that are searched for a radius; empty ones are skipped.
 constexpr std::size_t kFramesTriedForRadius = 10;
 
-/// Where a frame shows fewer spots than this, so many frames are asked and the median is taken: noise and
-/// the few spots' own shapes would else decide.
+/// If a frame shows fewer than kFewSpots spots, the radius is the median of those of kFramesOfFewSpots
+/// frames: in one frame, noise and the shapes of a few spots would decide.
 constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
 
-/// So many frames, spread over the series, tell whether few spots near the noise are spots or texture.
+/// Frames, spread over the series, that tell whether a few spots near the noise are spots or texture.
 constexpr std::size_t kFramesTriedForTexture = 9;
 
-/// So many frames, spread over the series, tell the camera's gain.
+/// Frames, spread over the series, from which the camera's gain is estimated.
 constexpr std::size_t kFramesTriedForCamera = 5;
 
 std::size_t spots_in(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
@@ -44,8 +44,8 @@ std::size_t spots_in(const Execution& execution, const VolumeFrame& frame, const
   return tracking::detect_spots(execution, frame, options).size();
 }
 
-/// Tells a user who looks for the wrong polarity; empty where the other one does not show more than twice the
-/// spots that are `seen`.
+/// A hint that the polarity may be wrong; empty unless the other one shows more than twice the spots that are
+/// `seen`.
 std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
                              tracking::Polarity polarity, std::size_t seen) {
   const bool bright = polarity == tracking::Polarity::bright;
@@ -65,7 +65,8 @@ std::string hint_of_channel(const io::SeriesInfo& info) {
                      info.channels);
 }
 
-/// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
+/// For series without visible spots: the radius of spots whose standard deviation is 1.5 times the smallest
+/// voxel side.
 SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
                                 const std::string& hint, Console& console) {
   const Vec3& voxel = frame.voxel_um;
@@ -134,7 +135,7 @@ Vec3 median_of(const std::vector<Vec3>& radii) {
   return {median(x), median(y), median(z)};
 }
 
-/// The device of each frame that is looked at at the same time as others: as many as each device has room
+/// The device of each of the frames that are searched in parallel: as many for each device as it has room
 /// for.
 std::vector<int> device_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
   std::vector<int> room;
@@ -232,8 +233,8 @@ void FrameFinder::settle_camera(const Execution& execution, Console& console) {
 }
 
 /// On a GPU some frames are uploaded, searched and fitted while the threshold of others is chosen on the CPU.
-/// Together they have half as many threads again as there are, since a frame's thread waits for the GPU at
-/// times. Turns go from device to device, so that few frames are spread over all of them.
+/// Together they have one and a half times the threads of the execution, since a frame's thread sometimes
+/// waits for the GPU. Frames go to the devices in turn, so that few frames are spread over all of them.
 void FrameFinder::settle_executions(const Execution& execution, std::vector<int> devices) {
   const io::SeriesInfo& info = source_.info();
   const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config_.input.frame_step).size());

@@ -30,16 +30,16 @@ struct SpotRadius {
 bool finds_labels(const Config& config);
 
 /// The spot radii from detection.radius_um, else estimated on the whole series (within input.crop) whatever
-/// input.frames says, so that parts of a series agree. Where no frame shows spots, warns and takes a usual
+/// input.frames says, so that parts of a series agree. If no frame shows spots, warns and takes a typical
 /// one.
 SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
                          Console& console);
 
 class FrameFinder {
  public:
-  /// Opens mask or labels; settles radii by choose_radius, then the camera. `source` must outlive this.
-  /// Frames go to the GPUs `devices` (none: to execution.device), as far as frames are looked at on GPUs.
-  /// Throws Interrupted, and as io and tracking do.
+  /// Opens the mask or labels; determines the radii (choose_radius), then the camera. `source` must outlive
+  /// this. On GPUs, frames go to `devices` (if empty: to execution.device). Throws Interrupted, and as io and
+  /// tracking do.
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console,
               std::vector<int> devices = {});
 
@@ -55,8 +55,8 @@ class FrameFinder {
   /// What this frame shows by itself, found with `execution`.
   Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
 
-  /// Frame t of the series; for several threads at once, which take turns. `seconds` (may be null) gets how
-  /// long this one's turn took.
+  /// Frame t of the series. Thread-safe: one thread reads at a time. `seconds` (may be null) receives the
+  /// time of this read.
   VolumeFrame read(std::int32_t t, double* seconds = nullptr);
 
   /// A reader for one of several threads, as FrameSource::again.
@@ -67,13 +67,13 @@ class FrameFinder {
     return mask_ || labels_ || finds_labels(config_) || report.blends;
   }
 
-  /// The frame's detections, from what look_at has found: spots that only other frames tell from texture, and
-  /// properties from the mask.
+  /// The frame's detections from those of look_at: decides on spots that only other frames tell from texture,
+  /// and adds properties from the mask.
   Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
-  /// Where frames are looked at: on a GPU where that is asked for, or where it pays for this series. Each is
-  /// for one call of look_at at a time, and keeps memory in this object; several where frames are best looked
-  /// at side by side. settle() has one of its own then.
+  /// The executions for look_at: on a GPU if that is asked for or pays for this series. Each serves one call
+  /// of look_at at a time, and its memory is kept in this object. There are several if frames are best
+  /// searched in parallel; settle() then has another one.
   const std::vector<Execution>& executions() const { return executions_; }
 
   /// None for labels.
@@ -84,10 +84,10 @@ class FrameFinder {
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
   tracking::DetectionOptions options() const;
-  /// `options` without a mask: that of the frame is put in.
+  /// `options` has no mask; that of the frame is added.
   Detections find_with(const Execution& execution, const VolumeFrame& frame,
                        tracking::DetectionOptions options, tracking::DetectionReport& report);
-  /// Whether most frames of the series show spots that stand clear of the noise. Looks at some, once.
+  /// Whether most frames of the series show spots well above the noise. Samples some frames, once.
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
   void settle_executions(const Execution& execution, std::vector<int> devices);

@@ -11,12 +11,12 @@
 namespace motes::app {
 namespace {
 
-/// Frames that together have at most so many voxels are looked at side by side, each by one thread: threads
-/// then do not wait for each other within a frame. Two frames a thread are read at a time.
+/// Frames of at most kVoxelsAtOnce voxels in all are searched in parallel, each by one thread, so that
+/// threads do not wait for each other within a frame. Batches have kFramesOfThread frames for each thread.
 constexpr std::int64_t kVoxelsAtOnce = std::int64_t{1} << 25;
 constexpr int kFramesOfThread = 2;
 
-/// On a GPU so many frames may be waiting for each that is looked at, within so many voxels in all.
+/// With a GPU: frames that may wait for each that is being searched, and the limit on the voxels of all.
 constexpr std::int64_t kFramesOfTurn = 4, kVoxelsOnGpu = std::int64_t{1} << 28;
 
 }  // namespace
@@ -86,8 +86,8 @@ SideBySide FrameQueue::side_by_side() const {
   return {1, threads};
 }
 
-/// A thread for each execution; where threads have readers of their own, for each CPU thread, since to decode
-/// a frame may take several times as long as to look at it.
+/// One thread for each execution; if each thread has its own reader, one for each CPU thread, since decoding
+/// a frame may take several times as long as searching it.
 void FrameQueue::start_threads() {
   std::size_t wanted = executions_.size();
   bool readers = false;
@@ -167,7 +167,7 @@ SeenFrame FrameQueue::wait_for_next() {
   return seen;
 }
 
-/// Without threads of its own: the frames of a batch side by side on the CPU, or one.
+/// Without threads of the queue: searches the frames of a batch in parallel on the CPU, or one frame.
 void FrameQueue::see_batch() {
   const std::size_t count = std::min(ahead_, frames_.size() - next_);
   const auto see = [&](const Execution& execution, std::size_t place) {
@@ -220,7 +220,7 @@ void FrameQueue::look(const Execution& execution, SeenFrame& seen) {
   }
 }
 
-/// Draws the frame; the reader gets its memory where settling does without.
+/// Draws the frame; its memory goes back to the reader unless settle() needs it.
 void FrameQueue::finish(Reader& reader, SeenFrame& seen) {
   if (seen.failure) return;
   try {

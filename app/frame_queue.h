@@ -1,7 +1,7 @@
 #pragma once
-/// The frames of a series, one after the other, each with what it shows by itself. Several are read and
-/// looked at side by side: those of a batch by the CPU's threads, or, on a GPU, as many as there are
-/// executions, by threads that read the next frame as soon as they are done.
+/// The frames of a series in order, each with its own detections (FrameFinder::look_at). Several are read and
+/// searched in parallel: on the CPU those of a batch, by its threads; on a GPU as many as there are
+/// executions, by threads that each read the next frame as soon as they are done.
 
 #include <condition_variable>
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace motes::app {
 
-/// How long the work on frames takes, summed over the threads that do it side by side.
+/// The time of the work on frames, summed over the threads that share it.
 struct FrameWork {
   double read_s = 0;                                     ///< reading and decoding
   double wait_s = 0;                                     ///< frames that are read, for their turn on the GPU
@@ -35,7 +35,7 @@ struct FrameWork {
   void add(const FrameWork& more);
 };
 
-/// How many threads may read, and how many frames may be looked at, at the same time.
+/// How many threads may read, and how many frames may be searched, at the same time.
 struct SideBySide {
   std::int64_t readers = 1, detectors = 1;
 };
@@ -49,15 +49,15 @@ struct SeenFrame {
   std::exception_ptr failure;  ///< of reading or looking at it
 };
 
-/// Frames that are read and looked at before the first of them is asked for, at least 1.
+/// The number of frames that are read and searched ahead of next(), at least 1.
 std::size_t frames_ahead(const FrameFinder& finder, std::span<const Execution> executions,
                          const Shape3& shape);
 
 class FrameQueue {
  public:
-  /// Of `frames`, the numbers of frames of the finder's series, with a picture of each if `draws`, looked at
-  /// with `executions`, as those of the finder. All must outlive it, and the finder is asked for nothing but
-  /// settle() meanwhile. Work begins with the first next().
+  /// `frames`: numbers of frames of the finder's series; `draws`: whether to draw a picture of each;
+  /// `executions`: those of the finder. All must outlive the queue, and of the finder only settle() may be
+  /// called meanwhile. Work begins with the first next().
   FrameQueue(FrameFinder& finder, std::span<const Execution> executions, const Shape3& shape,
              std::span<const std::int32_t> frames, bool draws);
   /// Waits for the frames that are being looked at.
@@ -65,14 +65,15 @@ class FrameQueue {
   FrameQueue(const FrameQueue&) = delete;
   FrameQueue& operator=(const FrameQueue&) = delete;
 
-  /// The next frame, of those that are left. Throws as reading and looking at it have thrown.
+  /// The next frame. Throws what reading or searching it has thrown.
   SeenFrame next();
 
-  /// Once the first frame has come.
+  /// Valid after the first next().
   SideBySide side_by_side() const;
 
  private:
-  /// A thread's own, with the memory of a frame; without a source: the series' reader, which threads share.
+  /// The reader of one thread, with the memory of a frame. Without a source, threads share the series'
+  /// reader.
   struct Reader {
     std::unique_ptr<io::FrameSource> source;
     VolumeFrame memory;
@@ -81,7 +82,7 @@ class FrameQueue {
   bool goes_on_by_itself() const { return !threads_.empty(); }
   void start_threads();
   void work(bool own_reader);
-  /// The place of the next frame to look at, once there is room for it; none where there is nothing to do.
+  /// The place of the next frame to search, once there is room for it; none if no frame is left.
   std::optional<std::size_t> take();
   const Execution* borrow();
   void give_back(const Execution* execution);

@@ -120,8 +120,7 @@ std::vector<std::string> describe(const TrackSet& tracks, const std::string& pat
           "frame interval: " + (tracks.dt_s ? fmt::format("{:g} s", *tracks.dt_s) : std::string("unknown"))};
 }
 
-/// Tracks where the file holds them; none for a table without identities. Other faults are for the point
-/// reader to tell.
+/// The file's tracks; none for a table without identities. Other faults are reported by the reader of points.
 std::optional<TrackSet> try_tracks(const std::string& path, const Config& config) {
   try {
     return read_tracks_scaled(path, config);
@@ -150,7 +149,7 @@ void show_file(Session& session, const std::string& path) {
     json.update(tracks_json(*tracks));
     return show(session, describe(*tracks, config.input.path), json);
   }
-  // A look at a table must not ask for its scale.
+  // A scale is not required to show what a table holds.
   if (!config.input.voxel_um) config.input.voxel_um = Vec3{1, 1, 1};
   const OpenedInput input = open_input(config);
   show(session, app::describe(input), to_json(input));

@@ -43,7 +43,7 @@ bool holds_tracks(const std::string& path, const std::string& extension) {
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
 
-/// Whether it is a folder with the results of a run, and not one of images to which such results were added.
+/// Whether it is the output folder of a run, and not a folder of images that also holds such results.
 bool is_run(const std::string& path) { return io::tracks_of_run(path) != path && !io::is_frames(path); }
 
 std::string vector_text(const Vec3& v) { return fmt::format("[{:g}, {:g}, {:g}]", v.z, v.y, v.x); }
@@ -62,8 +62,8 @@ void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
   frame.z_um.push_back(tracks.z_um[p]);
 }
 
-/// What lengths in px are multiplied by to be um: input.unit for files that state none (tables have been
-/// scaled by it when they were read), or input.voxel_um; none: they stay in px.
+/// The factor from px to um: from input.unit for files that state no unit (tables are scaled by it when they
+/// are read), or input.voxel_um; none: lengths stay in px.
 std::optional<Vec3> um_per_unit(const std::string& path, const Config& config) {
   if (!is_table_name(path)) {
     switch (config.input.unit) {
@@ -114,7 +114,7 @@ void scale_tracks(TrackSet& tracks, const std::string& path, const Config& confi
     tracks.z_um[p] *= um->z;
   }
   for (PropertyColumn& column : tracks.point_properties) {
-    // Motes' own files in px had radii in px by that name.
+    // Earlier files of motes in px have radii in px under that name.
     if (column.name != "radius_px" && (column.name != "radius_um" || is_table_name(path))) continue;
     column.name = "radius_um";
     for (double& radius : column.values) radius *= um->x;
@@ -145,7 +145,8 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
 
 namespace {
 
-/// Points of a file in px as um, where um_per_unit tells how; and input.dt_s instead of the file's interval.
+/// Converts points in px to um if um_per_unit gives a factor, and replaces the file's frame interval by
+/// input.dt_s if that is set.
 void scale_points(io::PointTable& points, const Config& config) {
   if (config.input.dt_s) {
     points.dt_s = config.input.dt_s;

@@ -24,8 +24,8 @@ struct OpenedInput {
   std::string point_format;  ///< "table", or the track format whose points these are
 };
 
-/// Opens input.path as what its content says it is. Throws UsageError where input.path is empty, and as io's
-/// readers do.
+/// Opens input.path; the format is recognised by content. Throws UsageError if input.path is empty, and as
+/// io's readers do.
 OpenedInput open_input(const Config& config);
 
 io::TableOptions table_options(const Config& config);
@@ -33,8 +33,8 @@ io::TableOptions table_options(const Config& config);
 /// Throws UsageError for addresses of other machines, and for "-", standard input.
 void refuse_remote(const std::string& path);
 
-/// Tracks of any readable format; lengths that are px become um by input.unit or input.voxel_um where one is
-/// given, and input.dt_s goes before the file's interval.
+/// Tracks of any readable format. Lengths in px are converted to um if input.unit or input.voxel_um is given,
+/// and input.dt_s overrides the file's interval.
 TrackSet read_tracks_scaled(const std::string& path, const Config& config,
                             std::vector<std::string>* notes = nullptr);
 

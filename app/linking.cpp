@@ -21,7 +21,7 @@ namespace {
 using tracking::Gate;
 using tracking::GateSource;
 
-/// Longer series take minutes when they are linked at once: worth a line.
+/// Detections from which linking the whole series takes minutes, so that a message says so.
 constexpr std::size_t kMany = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
@@ -31,7 +31,7 @@ double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   return *config.linking.max_speed_um_s * *dt_s * config.input.frame_step;
 }
 
-/// How many links there may be at all within parts and multiples of the gate, in percent of the detections.
+/// The most links possible within fractions and multiples of the gate, in percent of the detections.
 std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
   std::string gates, shares;
   for (const double part : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
@@ -52,10 +52,10 @@ void warn_of_ratio(double ratio, Console& console) {
                   ratio));
 }
 
-/// Of all links, more than this part wrong is worth a warning.
+/// The expected share of wrong links above which a warning is printed.
 constexpr double kManyWrong = 0.1;
 
-/// Says how sure links are, and cuts those that are less sure than asked for.
+/// Reports the confidence of the links, and cuts links below linking.min_confidence.
 void judge_links(const Execution& execution, const Config& config, const tracking::SeriesOptions& options,
                  LinkedSeries& linked, Console& console) {
   linked.confidence = tracking::link_confidence(execution, *linked.series, options);
@@ -77,7 +77,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
       fmt::format("{} links cut whose confidence is below {:g}", linked.cut, config.linking.min_confidence));
 }
 
-/// Where nothing predicts the motion of a series, its density bounds what any linker can do.
+/// Warns of density: without a motion model, it limits what any linker can do.
 void warn_of_density(const tracking::SeriesLinks& links,
                      const std::optional<tracking::GateEstimate>& estimate, Console& console) {
   if (estimate && estimate->ratio() > tracking::kUntrustworthyRatio &&
@@ -93,7 +93,7 @@ void report_estimate(const tracking::GateEstimate& estimate, double gate_um, con
   if (estimate.ratio() > tracking::kUntrustworthyRatio && !series) warn_of_ratio(estimate.ratio(), console);
 }
 
-/// Copies of a point are linked by exact solvers alone.
+/// Coincident points can be linked by exact solvers only.
 void accept_crowd(const Config& config, const std::string& crowd) {
   if (config.linking.solver == tracking::kGreedySolver)
     throw InputError(
@@ -149,7 +149,7 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
   return all;
 }
 
-/// What `auto` takes for a long series, and how to have it otherwise.
+/// Says what linking.scope: auto chose for a long series, and how to choose otherwise.
 void explain_scope(const Config& config, std::size_t detections, bool series, Console& console) {
   if (config.linking.scope != Scope::automatic || detections <= kMany) return;
   console.note(
@@ -161,7 +161,7 @@ void explain_scope(const Config& config, std::size_t detections, bool series, Co
                            detections));
 }
 
-/// How far the linking of a series in windows may be from the likeliest one.
+/// How far the linking in windows may be from the most likely linking.
 std::string windows_line(const tracking::SeriesLinks& links) {
   const std::string gap =
       links.gap_nats > 0
@@ -171,7 +171,7 @@ std::string windows_line(const tracking::SeriesLinks& links) {
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
-/// What the search for divisions found and whether it is significant; empty where nothing was found.
+/// What the search for divisions found and whether it is significant; empty if nothing was found.
 std::string divisions_line(const tracking::Divisions& d) {
   if (d.found == 0) return "";
   const std::string chance =

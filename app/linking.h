@@ -27,10 +27,10 @@ struct GateChoice {
   bool series = false;                             ///< all frames are linked at once
 };
 
-/// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it, with the displacement over
-/// spacing ratio and a warning where that is too large to trust any linking. Where points crowd (`check`),
-/// the data's gate is that of distinct points. Throws UsageError where the speed needs a frame interval that
-/// is not known, InputError where points crowd and the configuration asks for nearest first.
+/// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it with the ratio of
+/// displacement to spacing, and a warning if that is too large to trust any linking. If many points coincide
+/// (`check`), the gate is estimated from distinct points. Throws UsageError if the speed needs a frame
+/// interval that is unknown, InputError if points coincide and the configuration asks for greedy linking.
 GateChoice choose_gate(const Execution& execution, const Config& config,
                        const std::vector<Detections>& frames, const PointCheck& check,
                        std::optional<double> dt_s, const std::string& unit, Console& console);
@@ -47,9 +47,9 @@ struct LinkedSeries {
 bool links_whole_series(const Config& config, const std::vector<Detections>& frames,
                         const std::optional<tracking::GateEstimate>& estimate);
 
-/// Links every pair of consecutive frames, or all frames at once; prints the model and every estimated
-/// parameter of the latter. Throws Interrupted between pairs (or rounds), and as
-/// tracking::link_frames and tracking::link_series do.
+/// Links every pair of consecutive frames, or all frames at once (then prints the model and every estimated
+/// parameter). Throws Interrupted between pairs (or rounds), and as tracking::link_frames and
+/// tracking::link_series do.
 LinkedSeries link_series(const Execution& execution, const Config& config,
                          const std::vector<Detections>& frames, const GateChoice& choice,
                          const std::string& unit, Console& console);

@@ -19,7 +19,7 @@
 
 namespace {
 
-/// Takes everything and keeps nothing.
+/// A stream buffer that discards everything.
 class Nowhere : public std::streambuf {
   int overflow(int c) override { return traits_type::not_eof(c); }
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
@@ -35,7 +35,7 @@ void spin_briefly(char** arguments) {
   motes::system::restart_with("GOMP_SPINCOUNT", "1000", arguments);
 }
 
-/// The commands that compute for long, so that a second start, of 20 ms, does not matter.
+/// The commands that compute so long that a restart, of 20 ms, does not matter.
 bool computes_long(std::string_view command) {
   constexpr std::string_view kCommands[] = {"track", "detect", "merge", "plan", "simulate"};
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
@@ -46,7 +46,7 @@ bool runs_on_ranks(std::string_view command) {
   return command == "match" || command == "track" || command == "detect";
 }
 
-/// This process's rank; 0 where it has no others, or no MPI to reach them (the command says so).
+/// This process's rank; 0 if it is the only one, or if there is no MPI (which the command reports).
 int enter_world() {
   try {
     return motes::world().rank();
@@ -60,8 +60,8 @@ int run(int argc, char** argv, bool on_ranks) {
   motes::app::Hooks hooks;
   hooks.terminal = motes::system::error_is_terminal();
   hooks.before_s = motes::system::seconds_since_start();
-  // Of several ranks of one command, rank 0 alone speaks. All meet in MPI first, so that none ends, and makes
-  // the launcher end the others, before rank 0 has spoken.
+  // Only rank 0 prints. All ranks first meet in MPI: if one ended before rank 0 has printed, the launcher
+  // would end rank 0 too.
   Nowhere nowhere;
   std::ostream silence(&nowhere);
   const bool silent = on_ranks && enter_world() > 0;
@@ -71,7 +71,7 @@ int run(int argc, char** argv, bool on_ranks) {
   if (on_ranks) motes::app::ignore_interrupts();
   motes::leave_world();
   if (code == 0) return 0;
-  // Destructors of libraries take memory, of which there may be none.
+  // Destructors of libraries may allocate memory, and there may be none left.
   std::cout.flush();
   std::cerr.flush();
   std::_Exit(code);

@@ -31,13 +31,13 @@ struct MatchArguments {
   bool verify = false;
 };
 
-/// Of --problem, or of the solver that --solver names. Throws UsageError.
+/// The family that --problem names, else that of the solver. Throws UsageError.
 matching::Family family_of(const MatchArguments& arguments);
 
 /// The row that --solver names, which must be of that family. Throws UsageError, with the nearest name.
 const matching::SolverInfo& named_solver(const MatchArguments& arguments, matching::Family family);
 
-/// Throws UsageError where the solver has no form for the back end that is asked for.
+/// Throws UsageError if the solver does not run on the requested back end.
 void require_form(const matching::SolverInfo& info, Backend wanted);
 
 /// The solver that --solver and --backend select.
@@ -49,19 +49,19 @@ struct NamedSolver {
   std::string init;    ///< of auto, the initialiser to begin with; else empty
 };
 
-/// The choice that `auto` stands for, by back end asked for and GPU that may be taken.
+/// The rule of `auto`: from the requested back end and the available GPU to a choice.
 using AutoRule = std::function<matching::AutoChoice(Backend, matching::Gpu)>;
 
-/// What the rule says for --backend. Looks for a GPU only where the rule would take one. Throws ResourceError
-/// where cuda is asked for and there is none.
+/// The rule's choice for --backend. Looks for a GPU only if the rule would use one. Throws ResourceError if
+/// cuda is requested and there is none.
 matching::AutoChoice choose_by(const AutoRule& automatic, const Config& config);
 
-/// Of the families that solve graphs: the solver named, checked, or what `automatic` says. Throws UsageError
-/// and ResourceError for what cannot be had.
+/// For the families on graphs: the named solver, checked, or the choice of `automatic`. Throws UsageError and
+/// ResourceError if it is not available.
 NamedSolver name_solver(const MatchArguments& arguments, const Config& config, matching::Family family,
                         const AutoRule& automatic);
 
-/// The solver named, by the registry's `make`. Throws UsageError where an option is wrong.
+/// Creates the named solver by the registry's `make`. Throws UsageError for a wrong option.
 template <class Solver>
 std::unique_ptr<Solver> make_solver(const NamedSolver& named,
                                     std::unique_ptr<Solver> (*make)(std::string_view)) {
@@ -81,7 +81,7 @@ void write_pairs(const std::string& path, const matching::Matching& answer);
 /// The report's fields backend, threads and device.
 void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
 
-/// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
+/// The time of the transfer to a GPU, from a solver's seconds by step; 0 without a GPU.
 double transfer_seconds(const std::map<std::string, double>& steps);
 
 void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks);

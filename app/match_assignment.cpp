@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What solves the problem where. Throws UsageError and ResourceError for what cannot be had.
+/// The solver and back end. Throws UsageError and ResourceError if they are not available.
 matching::AutoChoice choose(const MatchArguments& arguments, const Config& config,
                             const matching::CostsView& problem) {
   const auto wanted = config.execution.backend;
@@ -47,7 +47,7 @@ matching::AutoChoice choose(const MatchArguments& arguments, const Config& confi
   return {&info, info.backends.contains(Backend::cuda) ? choice.backend : Backend::cpu, ""};
 }
 
-/// Allowed pairs; nothing where only a pass over all of them would tell.
+/// The number of allowed pairs; null if only a pass over all pairs would tell.
 ordered_json edges_json(const matching::CostsView& problem) {
   if (const auto* sparse = std::get_if<matching::SparseCostsView>(&problem)) return sparse->graph.edges();
   if (const auto* points = std::get_if<matching::GeometricCostsView>(&problem); points != nullptr)
@@ -55,7 +55,7 @@ ordered_json edges_json(const matching::CostsView& problem) {
   return static_cast<std::int64_t>(rows_of(problem)) * cols_of(problem);
 }
 
-/// A number of cost steps in the costs' own unit; whole where costs are.
+/// A number of cost steps in the unit of the costs; an integer if costs are integers.
 ordered_json in_unit(double steps, int fraction_bits) {
   if (!std::isfinite(steps)) return nullptr;
   const double value = std::ldexp(steps, -fraction_bits);
@@ -141,7 +141,7 @@ Solved solve_on_ranks(const MatchArguments& arguments, const Execution& cpu,
   return out;
 }
 
-/// Throws UsageError for what several ranks cannot do.
+/// Throws UsageError for options that several ranks do not support.
 void require_ranks(const MatchArguments& arguments) {
   if (arguments.solver != "auto" && !matching::runs_on_ranks(arguments.solver))
     throw UsageError("--solver: " + arguments.solver +
@@ -205,7 +205,7 @@ Facts facts_of(const matching::CostsView& problem) {
           fraction_bits_of(problem), edges_json(problem)};
 }
 
-/// Makes this rank's part alone where that is possible; false where it is not.
+/// Generates only this rank's part if the family allows it; else returns false.
 bool distribute_generated(Task& task, const MatchArguments& arguments, const Config& config,
                           const Communicator& ranks) {
   const bool given = matching::is_generated(arguments.instance) && arguments.unmatched.empty();
@@ -256,7 +256,7 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
   return task;
 }
 
-/// The report, but for what is added for infeasible problems.
+/// The report, without the fields that are added for infeasible problems.
 ordered_json report_of(const MatchArguments& arguments, const Task& task, const Solved& solved,
                        const ordered_json& verified, const Communicator* ranks) {
   const matching::Matching& answer = solved.answer;

@@ -75,7 +75,7 @@ ordered_json parts_json(const matching::DulmageMendelsohn& parts) {
           {"vertical", sizes(matching::Part::vertical)}};
 }
 
-/// What --verify found, for the report; null where it was not asked for.
+/// What --verify found, for the report; null if it was not requested.
 struct CardinalityProof {
   ordered_json verified, cover, parts;
   std::string text;

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Throws UsageError for what several ranks cannot do.
+/// Throws UsageError for options that several ranks do not support.
 void require_form_on_ranks(const MatchArguments& arguments, const Config& config) {
   refuse_assignment_options(arguments);
   if (config.execution.backend == Backend::cuda)
@@ -46,7 +46,7 @@ matching::DistributedGraph read_part(const MatchArguments& arguments, const Exec
   return out;
 }
 
-/// As write_pairs(), each rank's pairs in turn: none needs room for all of them.
+/// As write_pairs(), but one rank's pairs after another's, so that no rank needs memory for all of them.
 void write_distributed_pairs(const std::string& path, const matching::DistributedGraph& graph,
                              const matching::DistributedMatching& answer, Communicator& ranks) {
   std::string text = ranks.rank() == 0 ? "row,col\n" : "";

@@ -1,5 +1,5 @@
-/// motes match, the greedy family: a maximal matching of large weight in one sweep, with a bound of how much
-/// more there could be; and coarser graphs made of it.
+/// motes match, the greedy family: a maximal matching of large weight in one sweep, with an upper bound of
+/// the weight; and graph coarsening by it.
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ void refuse_other_options(const MatchArguments& arguments) {
     throw UsageError("--coarse, --coarse-map and --coarsen-by need --coarsen N");
 }
 
-/// Edges, each once; loops are none.
+/// Edges, each counted once, without loops.
 std::int64_t edges_of(const GreedyProblem& problem) {
   if (problem.kind == GraphKind::bipartite) return problem.graph.edges();
   std::int64_t edges = 0;
@@ -96,7 +96,7 @@ ordered_json coarsen(const MatchArguments& arguments, const Execution& execution
   return json;
 }
 
-/// What --verify found, for the report; null where it was not asked for.
+/// What --verify found, for the report; null if it was not requested.
 struct GreedyProof {
   ordered_json verified, dominant, upper_bound, share, gap;
   std::string text;

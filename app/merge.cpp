@@ -1,4 +1,4 @@
-/// motes merge: parts of a series that were detected apart, joined and linked as one.
+/// motes merge: joins parts of a series that were detected separately, and links them.
 ///
 /// Detection takes each frame by itself, so parts hold what one run would have found. Everything that is
 /// estimated from more than one frame (gate, motion, tracks) is estimated here, from all of them: the results
@@ -54,7 +54,7 @@ Part read_part(const std::string& name) {
   return part;
 }
 
-/// How a part's detections were found, but for which frames they are of.
+/// The settings of a part's detection, without its range of frames.
 std::string settings_of(const Part& part) {
   Config config = part.config;
   config.input.frames = {};
@@ -65,7 +65,8 @@ std::string settings_of(const Part& part) {
                      part.found.points.dt_s ? fmt::format("{}", *part.found.points.dt_s) : "unknown");
 }
 
-/// The first lines in which two texts of as many lines differ, quoted; empty where none do.
+/// The first line in which two texts with the same number of lines differ, quoted from both; empty if none
+/// does.
 std::string difference(const std::string& one, const std::string& other) {
   std::istringstream lines(one), others(other);
   std::string line, different;
@@ -87,7 +88,7 @@ void require_same_settings(const Part& one, const Part& other) {
                   one.file, other.file, lines));
 }
 
-/// A configuration that names its input says how the parts are to be found.
+/// The parts must have been detected with the settings of the plan, if it names its input.
 void require_planned_settings(const Part& part, const Config& plan) {
   if (plan.input.path.empty()) return;
   const std::string lines =
@@ -103,7 +104,7 @@ std::string range_text(std::int32_t first, std::int32_t end) {
   return fmt::format("{}:{}", first, end == FrameRange::kOpen ? "" : std::to_string(end));
 }
 
-/// Parts in the order of their frames; throws where frames are in two of them or, in between, in none.
+/// Sorts the parts by their frames; throws if a frame is in two of them, or one in between is missing.
 void order_parts(std::vector<Part>& parts) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.range().first < b.range().first; });
@@ -122,7 +123,7 @@ void order_parts(std::vector<Part>& parts) {
   }
 }
 
-/// What the plan, or a series counted from 0, has before the first part and after the last.
+/// Warns of frames of the plan (or of a series counted from 0) before the first part and after the last.
 void warn_of_missing_ends(const FrameRange& planned, const FrameRange& parts, Console& console) {
   const auto warn = [&](std::int32_t first, std::int32_t end) {
     console.warn(
@@ -134,7 +135,7 @@ void warn_of_missing_ends(const FrameRange& planned, const FrameRange& parts, Co
   if (planned.end != FrameRange::kOpen && planned.end > parts.end) warn(parts.end, planned.end);
 }
 
-/// Where the series `all` has its last frame, if it has frames from `end` on and can still be read.
+/// The end of the series `all`, if it can still be read and has frames from `end` on.
 std::int32_t end_after(Config all, std::int32_t end) {
   if (end == FrameRange::kOpen) return end;
   all.input.frames = {end, FrameRange::kOpen};

@@ -1,4 +1,4 @@
-// In place of what draws with VTK, in builds without it.
+// The functions that draw with VTK, in builds without it: they throw.
 
 #include <motes/base/errors.h>
 

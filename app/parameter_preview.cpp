@@ -24,9 +24,9 @@ namespace {
 constexpr std::array<double, 3> kRadii{0.7, 1, 1.4};
 constexpr std::array<double, 3> kThresholds{0.5, 1, 2};
 constexpr std::int64_t kThinStack = 24, kFewestPlanes = 4;
-constexpr std::int64_t kBestOf = 100;  // where nothing is found, the threshold of so many
+constexpr std::int64_t kBestOf = 100;  // if nothing is found: the threshold that gives this many spots
 
-/// What these parameters find, without a word.
+/// Detects with these parameters, without messages.
 Detections found_with(const Execution& execution, Config config, const Vec3& radius,
                       std::optional<double> threshold, std::int64_t max_count, io::FrameSource& source,
                       const VolumeFrame& frame) {
@@ -53,7 +53,7 @@ double middle_threshold(const Execution& execution, const Config& config, const 
 }
 
 /// The planes that are drawn: all of a thin stack; of a thick one those about two radii around its middle,
-/// lest spots hide each other.
+/// so that spots do not hide each other.
 tracking::Region drawn_planes(const VolumeFrame& frame, const Vec3& radius) {
   tracking::Region planes{0, frame.shape.nx, 0, frame.shape.ny, 0, frame.shape.nz};
   if (frame.shape.nz <= kThinStack) return planes;

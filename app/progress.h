@@ -44,7 +44,7 @@ class ProgressBar {
 /// "1 frame", "2 frames": the number and what is counted, given in the plural that an s makes.
 std::string counted(std::int64_t count, std::string_view units);
 
-/// The progress line of so many columns or fewer, bar included; `state` gives way last.
+/// The progress line, bar included, in at most `columns` columns; `state` is shortened last.
 std::string progress_line(std::string_view label, double share, std::string_view state, std::size_t columns);
 
 /// "850 ms", "12.3 s", "4 min 10 s", "2 h 5 min".

@@ -21,7 +21,7 @@ void on_ranks(const std::function<void(Communicator*)>& body) {
   if (launched().size == 1) return body(nullptr);
   Communicator& ranks = world();
   const auto end_all = [&](ExitCode code, std::string_view message) {
-    if (ranks.has_agreed_error()) throw;  // all ranks have it, and rank 0 tells
+    if (ranks.has_agreed_error()) throw;  // every rank has it, and rank 0 reports it
     std::cerr << "motes: error: rank " << ranks.rank() << ": ";
     write_one_line(std::cerr, message);
     std::cerr << std::endl;

@@ -34,7 +34,7 @@ struct RenderArguments {
   bool no_axes = false, points = false, turn = false;
 };
 
-/// A turn of the camera has so many pictures.
+/// Pictures of one turn of the camera.
 constexpr int kTurn = 120;
 
 /// Two values with a character between them, such as 1600x1200.

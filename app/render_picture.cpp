@@ -159,7 +159,7 @@ void add_tracks(Panel& panel, const RenderOptions& options, const RenderInput& i
   }
 }
 
-/// Far tracks take on the background: one sees which of two crossing lines lies in front.
+/// Far tracks fade into the background, so that one sees which of two crossing lines is in front.
 void fade(Panel& panel, const Colour& background) {
   const double span = panel.view.far - panel.view.near;
   for (std::size_t p = 0; p < panel.points.size(); ++p) {
@@ -224,7 +224,8 @@ Picture lay_out(const RenderOptions& options, std::span<const RenderInput> input
     picture.range = options.range ? *options.range : range_of(values, options.colour);
   }
 
-  // The letters: of a size for the panels, but not much smaller than one would read in the whole picture.
+  // The size of letters: in proportion to the panels, but not much smaller than is legible in the whole
+  // picture.
   const double whole = std::min(options.width, options.height);
   Rect room{0, 0, static_cast<double>(options.width), static_cast<double>(options.height)};
   const Rect sample = tile(room, inputs.size()).front();

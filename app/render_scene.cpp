@@ -158,7 +158,7 @@ void hand_over(vtkImageData* image, const std::vector<T>& voxels) {
   values->SetNumberOfValues(image->GetNumberOfPoints());
   T* out = values->GetPointer(0);
   if constexpr (std::is_floating_point_v<T>) {
-    // Nothing is known of such voxels: they are as dark as can be.
+    // Voxels without a value (NaN) are drawn as dark as possible.
     float least = 0;
     for (const T v : voxels) least = std::isfinite(v) ? std::min(least, v) : least;
     std::replace_copy_if(
@@ -367,7 +367,7 @@ constexpr char kDrawn = 'd', kFailed = 'f';
 /// In the child: sends kDrawn and the pixels, or kFailed and why.
 void send_drawn(system::Channel& channel, const Execution& execution, const Picture& picture,
                 const VolumeFrame* volume) {
-  // Mesa's renderer waits for ever for a thread of its own that the system refused; with none it draws alone.
+  // Mesa's renderer hangs if the system refuses it one of its threads; told to use none, it draws without.
   const int wanted = std::min(system::online_processors(), 32) + 4;
   if (system::startable_threads(wanted) < wanted) system::set_environment("LP_NUM_THREADS", "0");
   std::string answer(1, kDrawn);

@@ -10,7 +10,8 @@
 namespace motes::app {
 namespace {
 
-/// Distance of the camera in diagonals of the box: depth is felt, and near things do not loom.
+/// Distance of the camera in diagonals of the box: near enough for perspective, far enough that near tracks
+/// are not much larger.
 constexpr double kDistance = 2.2;
 
 }  // namespace

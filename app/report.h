@@ -29,7 +29,8 @@ struct FrameSummary {
 nlohmann::ordered_json report_head(const std::string& command);
 
 nlohmann::ordered_json stages_json(const std::vector<StageTime>& stages);
-/// A report lists so many frames and pairs, so that it stays readable; output.pairs writes all to a table.
+/// The most frames and pairs that a report lists, so that it stays readable; output.pairs writes all to a
+/// table.
 inline constexpr std::size_t kReportRows = 1000;
 nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,

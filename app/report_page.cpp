@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Means of so many successive values each.
+/// The means of groups of `each` successive values.
 std::vector<double> means_of(const std::vector<double>& values, std::size_t each) {
   std::vector<double> means;
   for (std::size_t i = 0; i < values.size(); i += each) {
@@ -49,7 +49,7 @@ ordered_json counts_chart(const PointSeries& series, const ordered_json& report)
                 series_of("links", means_of(from, each), means_of(links, each))});
 }
 
-/// Lengths of links one step long; every so many-th where there are more than a million.
+/// Lengths of links one step long; a regular sample of them if there are more than a million.
 std::vector<double> displacements(const TrackSet& tracks, std::int32_t step) {
   constexpr std::size_t kMost = 1'000'000;
   const std::size_t every = tracks.points() / kMost + 1;
@@ -186,10 +186,10 @@ TrackBox box_of(const TrackSet& tracks) {
   return box;
 }
 
-/// Of longer tracks, points left out between those drawn keep them to about so many.
+/// About the most points drawn of a track: points of longer ones are left out.
 constexpr std::int64_t kMostOfTrack = 20'000;
 
-/// Every so many-th point is drawn.
+/// n such that every n-th point is drawn.
 std::int64_t thinning(const TrackSet& tracks) {
   std::int64_t longest = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
@@ -201,7 +201,7 @@ std::int64_t points_drawn(const TrackSet& tracks, std::size_t t, std::int64_t ev
   return (tracks.track_offsets[t + 1] - tracks.track_offsets[t] + every - 1) / every;
 }
 
-/// The longest tracks, up to so many points: enough to see, little enough to turn.
+/// The longest tracks, up to kMostPoints points, which a browser can still rotate smoothly.
 std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks, std::int64_t every) {
   constexpr std::int64_t kMostPoints = 200'000;
   std::vector<std::size_t> order;

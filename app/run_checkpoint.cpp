@@ -43,7 +43,8 @@ std::string file_state(const std::filesystem::path& file) {
          content_hash(file, size) + "\n";
 }
 
-/// A checkpoint longer than its header holds frames; when none of them can be read it belongs to another run.
+/// A checkpoint that is longer than its header holds frames; if none of them can be read, it belongs to
+/// another run.
 std::vector<io::CheckpointRecord> frames_to_resume(const std::filesystem::path& path,
                                                    const std::string& fingerprint) {
   std::vector<io::CheckpointRecord> entries = io::read_checkpoint(path, fingerprint);
