@@ -1,4 +1,4 @@
-/// Allocates the arrays of an answer in a thread of its own.
+/// Allocates the arrays of an answer in another thread.
 
 #include "matching/assignment/answer_memory.h"
 

@@ -11,8 +11,8 @@ namespace motes::matching::detail {
 
 class ResultRoom {
  public:
-  /// Begins to make room for the matching and the duals of so many rows and columns, beside the caller where
-  /// the answer is large and `threads` allow it.
+  /// Starts to allocate the matching and the duals, in another thread if the answer is large and `threads`
+  /// allow it.
   ResultRoom(Index rows, Index cols, int threads);
 
   /// The four arrays of an answer as the device left them.

@@ -35,7 +35,7 @@ bool AssignmentSolver::checks_entries(const Execution&, const CostsView&) const 
 
 void AssignmentSolver::check(const Execution& execution, const CostsView& problem) const {
   // A matrix in device memory is read once on the device, for its faults and for its largest cost
-  // (device/canonical.cuh).
+  // (canonical_form.cuh).
   const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
                      std::holds_alternative<DenseCostsView>(problem);
   if (later || checks_entries(execution, problem))

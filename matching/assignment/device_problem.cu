@@ -14,7 +14,7 @@ using gpu::Arena;
 
 constexpr int kThreads = 256;
 
-/// The least fault wins, so that the message does not depend on timing.
+/// The first fault is reported, so that the message does not depend on timing.
 constexpr unsigned long long kNoFault = ~0ULL;
 
 __device__ void report(unsigned long long* fault, Index i, Index j) {
@@ -32,7 +32,7 @@ __global__ void check_entries_kernel(Entries entries, Cost limit, unsigned long 
     });
 }
 
-/// Offsets first: only where they hold may the columns be read.
+/// Offsets first: the columns may only be read if these are valid.
 __global__ void check_offsets_kernel(device::SparseEntries e, Offset edges, unsigned long long* fault) {
   for (Index i = gpu::thread_index(); i < e.rows; i += gpu::thread_total()) {
     const Offset begin = e.offsets[i], end = e.offsets[i + 1];
@@ -58,7 +58,7 @@ __global__ void check_points_kernel(const double* p, Index count, unsigned long 
 
 int blocks(const gpu::Arena& arena) { return 8 * arena.multiprocessors(); }
 
-/// True where the boxes of the points show that none is at fault, and no pair.
+/// Whether the bounding boxes prove that no point and no pair is at fault.
 bool boxes_fit(gpu::Arena& arena, const CostsView& problem) {
   return detail::with_entries(problem, [&]<class Entries>(const Entries& entries) {
     if constexpr (std::is_same_v<Entries, device::GeometricEntries>) {
@@ -99,7 +99,7 @@ struct VerifyFaults {
   unsigned long long no_edge, infeasible, loose;
 };
 
-/// Nothing is trusted, so that u + v may need more than 64 bits.
+/// Duals are not trusted, so u + v may need more than 64 bits.
 __device__ bool exceeds(Cost u, Cost v, Cost c) { return static_cast<__int128>(u) + v > c; }
 
 /// Warp per row: is its pair an edge, is every edge feasible (of points find_infeasible_points says that), is

@@ -42,13 +42,13 @@ struct Alternatives {
     bool col_may_stay_free = false;  ///< the column that it has; false where it has none
   };
   std::vector<Contender> rows;  ///< ascending
-  /// Tight, but not matched, by row and column: of contenders, to columns that are free or that contenders
-  /// have.
+  /// Tight pairs that are not matched, sorted by row and column, of contenders with columns that are free or
+  /// that contenders have.
   std::vector<Pair> pairs;
   bool consistent = true;  ///< everything that the matching uses, pairs and free vertices, is tight itself
 };
-/// Of a problem in device memory; the matching has as many rows, columns and duals as it. O(size of the
-/// problem).
+/// The alternatives for a problem in device memory; the matching must have its numbers of rows, columns and
+/// duals. O(size of the problem).
 Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
                                     const Matching& matching);
 

@@ -24,7 +24,7 @@ bool takes_core(const CostsView& problem, const detail::CanonicalSides& sides) {
   return sides.rows > 0 && sides.cols >= kCoreCols && !std::holds_alternative<SparseCostsView>(problem);
 }
 
-/// The largest cost, from what the selection saw of a matrix. Throws what check_entries does.
+/// The largest cost, from the selection's pass over the matrix. Throws as check_entries.
 template <class T>
 Cost seen_largest(const Execution& execution, const CostsView& problem,
                   const detail::DenseEntries<T>& entries, const detail::CoreSelection& selection) {

@@ -57,7 +57,7 @@ DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanoni
   return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
 
-/// By way of pinned memory, so that each of the host's pages is touched once.
+/// Through pinned memory, so that each page of the result is touched once.
 std::vector<Index> partners_from(gpu::Arena& arena, const Index* from, std::size_t count) {
   if (count == 0) return {};
   auto* staged = reinterpret_cast<Index*>(arena.staging(count * sizeof(Index)));

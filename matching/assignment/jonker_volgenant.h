@@ -12,13 +12,13 @@
 
 namespace motes::matching {
 
-/// Small matrices are solved as the paper has it (dense_augmenting_paths.h), graphs component by component
-/// (sparse_augmenting_paths.h), and large matrices and point sets on a core of cheap pairs that is priced out
-/// to the whole (core_solver.h, after Volgenant 1996). A matrix is read once, checks included; geometric
-/// costs are formed as they are needed. Threads share components, and the passes over a matrix or points. On
-/// the GPU the same in device memory (core_solver.cuh; graphs and pairs within a gate are their own core),
-/// but searches run side by side on all components: the matching may depend on timing where optima tie, its
-/// objective and its proof never.
+/// Small matrices are solved as in the paper (dense_augmenting_paths.h), graphs component by component
+/// (sparse_augmenting_paths.h), and large matrices and point sets on a core of cheap pairs, with pricing of
+/// the others (core_solver.h, after Volgenant 1996). A matrix is read once, checks included; geometric costs
+/// are formed as they are needed. Threads share components, and the passes over a matrix or points. On the
+/// GPU the same in device memory (core_solver.cuh; graphs and pairs within a gate are their own core), but
+/// searches run side by side on all components: if optima tie, the matching may depend on timing, but never
+/// its objective and its proof.
 class JonkerVolgenant final : public AssignmentSolver {
  protected:
   Matching run_for_partners(const Execution& execution, const CostsView& problem) const override;

@@ -7,7 +7,7 @@
 
 namespace motes::matching::device {
 
-/// Pairs a row that the first core of a matrix has, about.
+/// About the number of pairs per row of a matrix's first core.
 inline constexpr int kCorePairs = 48;
 
 /// `settings` are for graphs.

@@ -92,7 +92,7 @@ void CellGrid::for_each_shell(const Place& from, Visit&& visit, GoOn&& go_on) co
     }
     if (whole || !go_on(outside(from, low, high))) break;
   }
-  // go_on hears of the end by not being asked again
+  // go_on is not called after the last shell
 }
 
 }  // namespace motes::matching::detail

@@ -7,7 +7,7 @@
 
 namespace motes::matching::device {
 
-/// Of both sides, in one round trip. O(rows + cols).
+/// The bounds of both sides, in one round trip. O(rows + cols).
 detail::PairOfBounds bounds_on_device(gpu::Arena& arena, const detail::GeometricEntries& entries);
 
 }  // namespace motes::matching::device

@@ -12,13 +12,13 @@ namespace motes::matching::device {
 struct PointPairs {
   Offset* offsets = nullptr;  ///< [rows + 1]
   Index* col = nullptr;       ///< [edges]
-  Cost* cost = nullptr;       ///< [edges] exactly as GeometricEntries::at has them
+  Cost* cost = nullptr;       ///< [edges] as computed by GeometricEntries::at
   Offset edges = 0;
 };
 
-/// All pairs that the gate allows; nothing where they are more than `most_per_row` a row on average, or more
-/// than 8 times that in a single one. `rows` and `cols` are trees of the entries' points. Warp per row:
-/// count, scan, fill. O((rows + edges) log cols).
+/// All pairs that the gate allows; none if there are more than `most_per_row` a row on average, or more than
+/// 8 times that in a single row. `rows` and `cols` are trees of the entries' points. Warp per row: count,
+/// scan, fill. O((rows + edges) log cols).
 std::optional<PointPairs> pairs_within_gate(gpu::Arena& arena, const detail::GeometricEntries& entries,
                                             const PointTreeView& rows, const PointTreeView& cols,
                                             int most_per_row);

@@ -101,8 +101,8 @@ __global__ void keys_kernel(const double* x, const double* y, const double* z, I
   }
 }
 
-/// Does any key repeat over more than a leaf, with different points? Neighbours of a run are compared: if all
-/// are the same, so is the run.
+/// Checks whether a key repeats over more than a leaf with different points. It suffices to compare
+/// neighbours of a run.
 __global__ void crowded_kernel(const Ordered* key, const Index* place, const double* x, const double* y,
                                const double* z, Index count, int* crowded) {
   for (Index k = thread_index() + PointTreeView::kFanout; k < count; k += thread_total()) {

@@ -30,7 +30,7 @@ struct PointTreeView {
 
   Index count = 0;
   const double *x = nullptr, *y = nullptr, *z = nullptr;  ///< [count] in the order of the curve
-  const Index* original = nullptr;           ///< [count] a place's point as the caller numbers it
+  const Index* original = nullptr;           ///< [count] the caller's number of the point at a place
   int levels = 0;                            ///< 0 for no points; the top level has at most 32 nodes
   Index nodes = 0;                           ///< of all levels
   Index level_begin[kMaxLevels + 1] = {};    ///< level l's nodes, from the leaves' 0 up, in the arrays below
@@ -68,7 +68,7 @@ struct PointTreeView {
     Index group = 0;
     int level = levels;
     Index first = 0;
-    double squared = 0;  // of the lane's leaf in the group of leaves at hand
+    double squared = 0;  // of the lane's leaf in the present group of leaves
     for (bool descend = true;;) {
       if (descend) {
         --level;

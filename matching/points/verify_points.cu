@@ -18,7 +18,7 @@ using gpu::thread_total;
 
 __device__ double z_of(const double* z, Index j) { return z == nullptr ? 0.0 : z[j]; }
 
-/// Is every column point at exactly one place of the order, where it belongs, and inside its leaf's box?
+/// Checks that every column point is at exactly one place of the order, unchanged, and inside its leaf's box.
 __global__ void check_points_kernel(PointTreeView tree, GeometricEntries e, int* seen, int* wrong) {
   for (Index k = thread_index(); k < e.cols; k += thread_total()) {
     const Index j = tree.original[k], leaf = k / kFanout;
@@ -31,7 +31,7 @@ __global__ void check_points_kernel(PointTreeView tree, GeometricEntries e, int*
     if (!same || !inside) *wrong = 1;  // all write the same
   }
 }
-/// Do the boxes of a level lie inside those of the level above?
+/// Checks that the boxes of a level lie inside those of the level above.
 __global__ void check_boxes_kernel(PointTreeView tree, int level, int* wrong) {
   for (Index k = thread_index(); k < tree.level_size(level); k += thread_total()) {
     const Index node = tree.level_begin[level] + k, parent = tree.level_begin[level + 1] + k / kFanout;

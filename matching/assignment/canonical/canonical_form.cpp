@@ -31,8 +31,8 @@ bool all_infinite(std::span<const Cost> costs) {
 
 Cost magnitude(Cost c) { return c == kInfiniteCost ? 0 : c < 0 ? -c : c; }
 
-/// A price for a free column that must be matched which no optimum pays unless it has to; 0 where a perfect
-/// square problem makes it needless.
+/// The starting price of columns that must be matched: so high that no optimum pays it unless it has to; 0
+/// for perfect square problems, which do not need it.
 Cost price_of_must(Wide vertices, bool must_rows, bool must_cols, Cost largest, bool perfect) {
   if (!must_rows && !must_cols) return 0;
   const Wide bound = (vertices + 2) * (2 * static_cast<Wide>(largest) + 1);
@@ -61,7 +61,7 @@ Cost largest_of_row(const Entries& entries, Index i) {
   return largest;
 }
 
-/// Of the entries alone; may be an upper bound.
+/// The largest magnitude of the entries alone, or an upper bound of it.
 template <class Entries>
 Cost largest_entry(const Entries& entries, int threads) {
   Cost largest = 0;

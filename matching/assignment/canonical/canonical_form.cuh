@@ -121,8 +121,8 @@ __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
 }
 
 /// As above for a matrix, and least[i] = the row's least cost (0: no allowed pair), in one pass at the speed
-/// of memory. `largest` may be nullptr. NaN, infinities and what else no cost may be come out as more than
-/// any.
+/// of memory. `largest` may be nullptr. NaN, infinities and other illegal costs give a value above every
+/// legal one.
 template <class T>
 __global__ void __launch_bounds__(256)
     survey_rows_kernel(DenseEntries<T> e, bool vectors, Cost* least, Cost* largest) {
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(256)
     return c < 0 ? 0 - static_cast<unsigned long long>(c) : static_cast<unsigned long long>(c);
   };
   unsigned long long most = 0;
-  // Entries are compared as they are: the grid's numbers rise with them.
+  // Entries are compared before conversion, which is monotone.
   for (Index i = static_cast<Index>((blockIdx.x * blockDim.x + threadIdx.x) / 32); i < e.rows; i += warps) {
     T low = kNone, high = Limits::lowest();
     bool odd = false;
@@ -211,9 +211,9 @@ __global__ void matched_cost_kernel(Entries entries, const Index* row_to_col, Co
     cost[i] = row_to_col[i] == -1 ? 0 : entries.at(i, row_to_col[i]);
 }
 
-/// Solves a problem in either space on the device: brings what is on the host over, exchanges sides where the
-/// canonical form asks for it, calls solve(arena, sides, canonical) -> detail::Solution (sides: the host's
-/// copy of exits and starting prices), and finishes. `seconds` of the stats gain "transfer".
+/// Solves a problem in either space on the device: copies host arrays there, exchanges sides if the canonical
+/// form requires it, calls solve(arena, sides, canonical) -> detail::Solution (sides: the host's copy of
+/// exits and starting prices), and finishes. `seconds` of the stats gain "transfer".
 template <class Solve>
 Matching solve_canonical_on_device(const Execution& execution, const CostsView& problem, Solve&& solve) {
   Workspace own;
@@ -270,7 +270,7 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
   };
   const auto* sparse = std::get_if<SparseCostsView>(&problem);
   if (sparse == nullptr || !detail::make_sides(readable, 0).exchanged) return bring(problem);
-  // Sparse and exchanged: transposed on the host, then solved as it stands, and turned back.
+  // Sparse and exchanged: transposed on the host, solved, and transposed back.
   const SparseCosts host = copy_to_host(*sparse);
   const SparseCosts other = transpose(host.view());
   Matching out = solve_canonical_on_device(execution, other.view(), solve);
@@ -279,8 +279,8 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
   return out;
 }
 
-/// The caller's start in the orientation that the solver of the canonical form sees: where
-/// solve_canonical_on_device turns a sparse problem round on the host, `sides` cannot say so.
+/// The caller's start in the orientation of the canonical form. It is needed because `sides` does not show
+/// that solve_canonical_on_device has transposed a sparse problem on the host.
 struct OrientedStart {
   Start start;
   std::vector<Index> turned;

@@ -57,7 +57,7 @@ CanonicalSides make_sides(const CostsView& problem, Cost largest);
 /// The part of make_sides that does not depend on the costs' size: sizes, exits, perfect, exchanged.
 CanonicalSides orient_sides(const CostsView& problem);
 
-/// What stands for the largest magnitude of an int32 matrix, so that no scan is needed: 2^28 vertices and
+/// The bound used as the largest magnitude of an int32 matrix, so that no scan is needed: 2^28 vertices and
 /// more are then refused where vertices must be matched.
 inline constexpr Cost kLargestInt32 = Cost{1} << 31;
 
@@ -111,9 +111,9 @@ struct StartState {
   std::vector<Cost> u, v;
 };
 
-/// Makes one of what the caller gave: prices of free columns go back to their start (a stale price is the
-/// classical error), and pairs that are then not their row's best offer are dropped, until all holds. With
-/// nothing given: prices at their start, no pair. O(size of the problem), times the rounds of dropping.
+/// The state made from the caller's start: prices of free columns are reset (a stale price is the classical
+/// error), and pairs that are then not their row's best offer are dropped, until the invariants hold. Without
+/// a start: starting prices, no pairs. O(size of the problem), times the rounds of dropping.
 template <class Entries>
 StartState make_start(const Canonical<Entries>& problem, const Start& given) {
   const auto at = [](Index i) { return static_cast<std::size_t>(i); };
@@ -157,7 +157,8 @@ StartState make_start(const Canonical<Entries>& problem, const Start& given) {
   return state;
 }
 
-/// Throws std::invalid_argument, naming the solver, unless this is host memory and no CUDA is asked for.
+/// Throws std::invalid_argument, naming the solver, unless the problem is in host memory and cuda is not
+/// requested.
 void require_cpu(const Execution& execution, const CostsView& problem, std::string_view solver);
 
 }  // namespace motes::matching::detail

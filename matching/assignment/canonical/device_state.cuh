@@ -12,7 +12,7 @@ namespace motes::matching::device::search {
 
 constexpr int kThreads = 256;  ///< of the plain kernels here
 constexpr int kWarp = 32;
-constexpr int kGlances = 8;  ///< pairs that a lane reads at the same time in the greedy pass
+constexpr int kGlances = 8;  ///< pairs that a lane loads at once in the greedy pass
 constexpr unsigned kAll = 0xffffffffU;
 
 using gpu::thread_index;

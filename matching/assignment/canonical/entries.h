@@ -4,8 +4,7 @@
 ///
 ///   rows, cols
 ///   at(i, j)                       cost on the integer grid; kInfiniteCost if the pair is forbidden
-///   for_each(i, first, step, f)    f(j, cost) for every step-th allowed pair of row i, beginning with its
-///   first-th
+///   for_each(i, first, step, f)    f(j, cost) for allowed pairs first, first + step, ... of row i
 ///
 /// (first, step) = (0, 1) visits a whole row; (lane, lanes) distributes a row over the lanes of a warp. All
 /// classes are trivially copyable and hold plain pointers to host or device memory.

@@ -118,8 +118,8 @@ void costs_of_row(const T* row, double* out, std::size_t count) {
 
 std::size_t padded(Index count) { return (at(count) + kLanes - 1) / kLanes * kLanes; }
 
-/// Turns of the softened assignment. A source of rows gives those that are here as costs: fill(i, out) for
-/// [cols] doubles.
+/// Iterations of the softened assignment. fill(i, out) writes the costs of row i, of the rows here: [cols]
+/// doubles.
 template <class Fill>
 class Annealing {
  public:
@@ -179,7 +179,7 @@ class Annealing {
     return {cols_ / concentration, imbalance};
   }
 
-  /// The rows' mean cost above their least offer: what is hot.
+  /// The rows' mean cost above their least offer: the first temperature.
   double mean_above() {
     double sum = 0, count = 0;
     std::vector<double> cost(width_, std::numeric_limits<double>::infinity()), offer(width_);
@@ -249,7 +249,8 @@ class Sample {
   std::vector<double> kept_;
 };
 
-/// Prices of `fine`'s columns from those of the coarse sample: its columns price its rows, those the columns.
+/// Prices of the columns of `fine` from those of the coarse sample, whose columns give prices to its rows,
+/// and these to the columns of `fine`.
 template <class T>
 std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<T>& fine,
                              const DistributedRows& distributed, const std::vector<double>& v,

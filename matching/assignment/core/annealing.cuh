@@ -13,8 +13,9 @@
 namespace motes::matching::device::core {
 
 constexpr int kAnnealBlock = 512;
-/// Rows and columns of the coarsest sample, about. A turn is quick here whatever the size, so that few sizes
-/// are worth their errors: a small sample of clusters, say, has too many rows in one and too few in another.
+/// About the number of rows and columns of the coarsest sample. An iteration is fast for all sizes here, so
+/// smaller samples do not pay for their errors: a small sample of clusters, for instance, has too many rows
+/// in one and too few in another.
 constexpr Index kFirstSize = 1024;
 constexpr detail::annealing::Schedule kCoarsest{0.05, 40, 0.8};
 constexpr int kExtendRows = 8;  ///< threads that share a column
@@ -30,12 +31,12 @@ struct AnnealingTurn {
   double* velocity;       ///< [cols] what v changed by in the last turn
   double* u;              ///< [rows] least offers
   double* soft;           ///< [rows] softened least offers
-  float* part;            ///< [blocks * cols] how often a block's rows want each column
+  float* part;            ///< [blocks * cols] demand of a block's rows for each column
   double* concentration;  ///< [blocks]
   AnnealingReport* report;
 };
 
-/// Of all threads of a block; all get it.
+/// Reduces a value over all threads of a block; all get the result.
 template <class Join>
 __device__ float over_block(float value, Join&& join, float* room) {
   for (int step = kLanes / 2; step > 0; step /= 2)
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(kAnnealBlock)
   if (threadIdx.x == 0) t.concentration[blockIdx.x] = concentration;
 }
 
-/// The columns' prices by how often they are wanted.
+/// Updates the columns' prices by their total demand.
 [[maybe_unused]] static __global__ void move_prices_kernel(AnnealingTurn t, Index cols, int parts,
                                                            double temperature, double momentum) {
   const Index j = search::thread_index();
@@ -243,7 +244,7 @@ class Annealing {
   AnnealingTurn turn_{};
 };
 
-/// Rows of so many columns fit a block's shared memory.
+/// The most columns of a row that fit a block's shared memory.
 constexpr Index kMostAnnealed = 25'000;
 
 /// The mean of a small sample's costs above their rows' least, the first temperature.

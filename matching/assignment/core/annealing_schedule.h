@@ -17,26 +17,26 @@ constexpr double kCooling = 0.5;  ///< from one temperature to the next
 constexpr double kColdest = 1e-9;
 constexpr float kLeastWanted = 1e-30F;
 
-/// How long a sample is kept at one temperature: until every column is wanted once, but for a factor of
-/// exp(imbalance), or `turns` times. What is left of imbalance on the coarsest sample, in long waves, finer
-/// ones would take many turns to correct.
+/// How long a sample is iterated at one temperature: until the demand for every column is 1 within a factor
+/// of exp(imbalance), or for `turns` iterations. Finer samples would need many iterations to correct
+/// imbalance of long wavelength that the coarsest one leaves.
 struct Schedule {
   double imbalance;
   int turns;
-  double momentum;  ///< share of the last turn's change that goes on
+  double momentum;  ///< share of the last change that is added
 };
 constexpr Schedule kFiner{0.05, 30, 0.7}, kWhole{0.05, 4, 0.7};
-constexpr double kFewWanted = 3;              ///< columns a row: as cold as a sample need be
+constexpr double kFewWanted = 3;              ///< columns per row: a sample is then cold enough
 constexpr double kFlat = 16, kStalled = 0.8;  ///< fewer than kFlat, and they fall no more
 
-/// What a turn saw.
+/// What an iteration measured.
 struct Turn {
   double wanted;     ///< columns that a row wants, on average over rows
-  double imbalance;  ///< the greatest logarithm, either way, of how often a column is wanted
+  double imbalance;  ///< the largest magnitude of the logarithm of a column's demand
 };
 
-/// Turns while the temperature falls, until rows want few columns, or hardly fewer than before; `once`: at
-/// one temperature. turn(temperature, momentum) -> Turn.
+/// Iterates while the temperature falls, until rows demand few columns, or hardly fewer than before; `once`:
+/// at one temperature. turn(temperature, momentum) -> Turn.
 template <class TakeTurn>
 void cool(double& temperature, const Schedule& schedule, bool once, TakeTurn&& turn) {
   double last = std::numeric_limits<double>::infinity();

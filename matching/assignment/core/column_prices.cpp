@@ -34,7 +34,7 @@
 namespace motes::matching::detail {
 namespace {
 
-constexpr Index kFewPoor = 16;     ///< one column in so many is served by itself
+constexpr Index kFewPoor = 16;     ///< at most one column in this many is served by itself
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs of a row are cut
 constexpr double kHighestLevel = 0x1p52;
 constexpr Index kRowsPerTask = 64;
@@ -52,8 +52,8 @@ std::vector<Index> poor_columns(const SparseCosts& core, Index wanted, const Dis
 }
 
 /// [rows] the highest cost above its column's level that a row's pairs have; kInfiniteCost where it has none.
-/// About as many pairs lie below it in every row, which makes it a better measure of the row than its least
-/// cost, in which there is more chance.
+/// About as many pairs lie below it in every row, so it measures the row better than its least cost, which is
+/// more random.
 std::vector<Cost> reach_of_rows(const CoreSelection& selection) {
   const SparseCosts& core = selection.core;
   std::vector<Cost> reach(at(core.graph.rows), kInfiniteCost);
@@ -74,7 +74,7 @@ bool has_pair(const SparseCosts& core, Index i, Index j) {
                             j);
 }
 
-/// A pair of a column that wants some.
+/// A candidate pair of a column that has too few.
 struct Found {
   Cost above, cost;
   Index row;  ///< among all rows
@@ -214,7 +214,7 @@ std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, con
   return levels;
 }
 
-/// Picks rows' pairs by cost above the columns' levels; one of these a task, for its scratch.
+/// Picks rows' pairs by cost above the columns' levels. Each task has one, with its scratch memory.
 template <class T>
 class LevelSelector {
  public:
@@ -222,7 +222,7 @@ class LevelSelector {
                 const std::vector<Cost>& level, Offset wanted, Index first_row)
       : entries_(entries), pricer_(pricer), level_(level), wanted_(wanted), first_row_(first_row) {}
 
-  /// `base`: what rises and falls with the row's costs.
+  /// `base`: a reference that follows the row's costs.
   void select(Index row, Cost base, CorePart& out, Cost& bound) {
     found_.clear();
     looked_ = false;
@@ -250,7 +250,7 @@ class LevelSelector {
     pricer_.find(row, limit + 1, scratch_, found_);
   }
 
-  /// A limit from evenly spaced places of the row, about eight of them below it.
+  /// Finds pairs up to a limit from evenly spaced entries of the row, of which about eight lie below it.
   void find_sampled(Index row, Cost base) {
     const Offset cols = entries_.cols, size = std::min(cols, std::max<Offset>(256, 8 * cols / wanted_));
     all_.clear();
@@ -266,7 +266,8 @@ class LevelSelector {
     find(row, *nth);
   }
 
-  /// The limit that `wanted` pairs meet, ties apart; the next row begins as far above its base.
+  /// Finds pairs up to the limit that exactly `wanted` pairs meet, ties apart; the next row starts with the
+  /// same distance from its base.
   void find_exactly(Index row, Cost base) {
     all_.clear();
     entries_.for_each(row, 0, 1, [&](Index j, Cost c) { all_.push_back(c - level_[at(j)]); });
@@ -279,8 +280,8 @@ class LevelSelector {
     find(row, *nth);
   }
 
-  /// Where too many tie: those that come first from a place of the row's own. Returns the highest value that
-  /// may be missing.
+  /// If too many tie, keeps those that come first from a start that depends on the row. Returns the least
+  /// value that may be missing.
   Cost cut(Index row) {
     const auto first = static_cast<Index>((std::int64_t{first_row_} + row) * 7919 % entries_.cols);
     const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
@@ -306,7 +307,7 @@ class LevelSelector {
   std::optional<Cost> rise_;  ///< of the limit of the row before above its base
 };
 
-/// A selection from columns' levels. `reach`: what rises and falls with a row's costs above the levels, or
+/// A selection from columns' levels. `reach`: a reference that follows a row's costs above the levels, or
 /// kInfiniteCost.
 template <class T>
 CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
@@ -347,7 +348,7 @@ void serve_columns(const Execution& execution, const DenseEntries<T>& entries, O
         threads, entries, wanted, reach, column_levels(threads, entries, reach, distributed), distributed);
     levelled.largest = selection.largest;
     std::vector<Index> still_poor = poor_columns(levelled.core, of_columns, distributed);
-    if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
+    if (4 * still_poor.size() > 3 * poor.size()) break;  // levels do not help
     selection = std::move(levelled);
     poor = std::move(still_poor);
   }

@@ -5,10 +5,10 @@
 
 namespace motes::matching::detail {
 
-/// Sees to it that columns with fewer than `of_columns` pairs in the core get some, as far as pairs are
-/// allowed. Where such columns are many, rows first choose again by what a pair costs above its column's
-/// level, `wanted` each, unless that helps few (see column_prices.cpp). O(core + rows * such columns), and up
-/// to three times two passes over the matrix. The same for any number of threads. `of_columns`: at most the
+/// Adds pairs to columns with fewer than `of_columns` pairs in the core, as far as pairs are allowed. If
+/// there are many such columns, rows first select again, `wanted` pairs each, by the cost above the column's
+/// level, unless that helps few columns (see column_prices.cpp). O(core + rows * such columns), and up to
+/// three times two passes over the matrix. The same for any number of threads. `of_columns`: at most the
 /// number of all rows.
 template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,

@@ -37,9 +37,9 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix.
-/// After annealing as many as there are one in kRowsPerLook rows, because what comes next, dense paths, takes
-/// time by the cube of the size. A round of pricing counts as kLooksOfPricing.
+/// Budget of a perfect problem: pairs that all searches together may look at, for each pair of the matrix.
+/// After annealing it is rows / kRowsPerLook, since the next step, dense paths, takes cubic time. A round of
+/// pricing counts as kLooksOfPricing.
 constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 
@@ -77,7 +77,7 @@ class CorePaths {
     return outside_.solve_whole(selection_.level);
   }
 
-  /// False where the core outgrows its use, or the budget is spent.
+  /// False if the core has grown too large, or the budget is spent.
   bool solve_perfect_core(const std::vector<Cost>& v, std::span<const Index> row_to_col, Solution& out) {
     outside_.begin(true);
     ways_out_ = kWaysOutPerRow;
@@ -124,7 +124,7 @@ class CorePaths {
       solve_core(solution, {start.row_to_col, {}, start.v});
     }
     while (!solution.infeasible && !selection_.complete && price(solution.v)) {
-      if (!merge()) return outside_.solve_whole({});  // duals of a core too small are no start
+      if (!merge()) return outside_.solve_whole({});  // duals of too small a core are a bad start
       const Solution before = std::move(solution);
       solve_core(solution, {before.row_to_col, {}, before.v});
     }
@@ -180,8 +180,8 @@ class CorePaths {
     return any;
   }
 
-  /// For rows from which the last search could not get out: their best pairs with columns that it did not
-  /// come to. False if there are none in the whole matrix.
+  /// For the rows in which the last search was trapped: their best pairs with columns that it did not reach.
+  /// False if there are none in the whole matrix.
   bool find_ways_out(const MultiSourcePaths& paths, const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<Index> trapped;
@@ -207,7 +207,7 @@ class CorePaths {
   const CanonicalSides& problem_;
   CoreSelection selection_;
   OutsidePairs& outside_;
-  std::vector<Cost> exits_;  ///< [rows], with a dear one where there is none; or empty
+  std::vector<Cost> exits_;  ///< [rows], an expensive one for rows that have none; or empty
   PairsOfRows violating_;    ///< [rows] what joins the core next
   std::size_t ways_out_ = kWaysOutPerRow;
   Stats stats_;        ///< phases, and seconds of the stages

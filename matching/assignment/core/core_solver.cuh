@@ -340,8 +340,8 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
         continue;
       }
     }
-    // Duals that a dear exit has pushed down are no start for the whole. Annealed prices are, where pairs
-    // that are cheap by themselves left columns out; elsewhere trees are sooner done from scratch.
+    // Duals that an expensive exit has pushed down are a bad start for the whole matrix. Annealed prices are
+    // a good one if the rows' cheapest pairs left columns out; else trees are faster from scratch.
     const Cost* start = nullptr;
     if constexpr (kAnneals)
       if (policy.annealed() && !late) start = price;

@@ -13,7 +13,7 @@ struct CoreSize {
   Offset of_rows = 64;
   Index of_columns = 0;
 };
-/// What suits a problem of this kind.
+/// The size for a problem of this kind.
 template <class Entries>
 CoreSize core_size(const CanonicalSides& sides);
 
@@ -40,9 +40,9 @@ class OutsidePairs {
 Solution solve_on_core(const Execution& execution, const CanonicalSides& sides, const Start& start,
                        CoreSelection&& selection, OutsidePairs& outside);
 
-/// The same where all pairs are here, from a core that select_core made. Memory O(rows + cols + core). Falls
-/// back to solve_by_dense_paths where the core grows past a quarter of the matrix, or, square matrices, where
-/// neither the selection's prices nor annealed ones (annealed_prices.h) lead to an end soon enough. Stats:
+/// The same without ranks, from a core of select_core. Memory O(rows + cols + core). Falls back to
+/// solve_by_dense_paths if the core exceeds a quarter of the matrix or, for square matrices, if neither the
+/// selection's prices nor annealed ones (annealed_prices.h) lead to a solution within the budget. Stats:
 /// those of the sparse solves, summed, but phases = rounds of solving and checking; seconds: solve, pricing.
 template <class Entries>
 Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,

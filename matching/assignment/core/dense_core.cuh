@@ -5,7 +5,7 @@
 
 namespace motes::matching::device::core {
 
-/// Exact; entries in device memory. About `wanted` pairs a row, 64 at most, make the first core. Defined for
+/// Exact; entries in device memory. The first core has about `wanted` pairs a row, at most 64. Defined for
 /// int32, int64, float and double.
 template <class T>
 detail::Solution solve_dense(gpu::Arena& arena, const CanonicalSides& sides,

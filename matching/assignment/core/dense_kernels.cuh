@@ -194,7 +194,7 @@ class DensePolicy {
   /// Each column's cheapest rows, [kBands * cols]; its price too, unless that is nullptr.
   Index* reduce_columns(gpu::Arena& arena, const Problem& p, bool vectors, const Cost* level, Cost* price) {
     const auto cols = static_cast<std::size_t>(p.cols);
-    // One wave of blocks: the longer a split, the seldomer a column's least cost falls on the way.
+    // One wave of blocks: in longer splits a column's least cost is replaced less often.
     const int wide = (p.cols + 4 * kColumnBlock - 1) / (4 * kColumnBlock);
     const auto kernel = split_columns_kernel<T>;
     int resident = 1;

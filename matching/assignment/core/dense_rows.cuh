@@ -15,15 +15,15 @@ constexpr int kMostExtras = 64;             ///< pairs a row may get from its co
 constexpr int kBands = 16;                  ///< of rows, from each of which a column gets a neighbour
 constexpr int kColumnBlock = 128;
 constexpr int kFewChoices = 4;        ///< rows that choose a column...
-constexpr int kMostPoor = 16;         ///< ...and one column in so many may have fewer
-constexpr int kSampled = 6;           ///< one in so many pieces of a row is sampled
+constexpr int kMostPoor = 16;         ///< ...of which at most one column in this many has fewer
+constexpr int kSampled = 6;           ///< one in this many pieces of a row is sampled
 constexpr int kMinima = 10;           ///< groups a lane keeps apart when it samples
 constexpr int kBins = 1024;           ///< of a histogram
 constexpr Index kSampledFrom = 4096;  ///< columns; below, limits are exact at once
 /// Above every key; a limit that all allowed pairs meet.
 constexpr Cost kAllKeys = kNoBound - 1;
 
-/// Rows that something is left to do for; in any order.
+/// A list of rows that are not done yet, in any order.
 struct RowList {
   Index* row;
   int* count;

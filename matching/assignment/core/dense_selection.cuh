@@ -15,7 +15,7 @@ struct PairSlots {
   Cost* bound;  ///< [rows]
 };
 
-/// limit[i] = the rank-th least key of a sample of row i, kAllKeys where it has not so many allowed pairs; a
+/// limit[i] = the rank-th least key of a sample of row i, kAllKeys if it has fewer allowed pairs; a
 /// warp a row. Least keys of small groups stand for all keys of the sample: two of the few least seldom share
 /// one of the 320 groups.
 template <class T>
@@ -198,8 +198,9 @@ __global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
   store_row(slots, row + r, col[r], cost[r], found, all ? kNoBound : most[r]);
 }
 
-/// The rows of a list, or all, exactly: the limit by histograms that close in on it, ties cut from a place of
-/// the row's own, so that rows do not all compete for the same columns. A block a row.
+/// Selects the rows of a list, or all, exactly, one block a row: the limit is found by successive histograms,
+/// and ties are cut from a start that depends on the row, so that rows do not all compete for the same
+/// columns.
 template <class T>
 class ExactRow {
  public:
@@ -364,8 +365,8 @@ __global__ void __launch_bounds__(kDenseBlock)
   if (threadIdx.x % kLanes == 0 && mine > 0) atomicAdd(poor, mine);
 }
 
-/// Pairs that columns bring: bands' cheapest, and pairs given by the caller. `place` is where in its row's
-/// extras such a pair goes, -1: nowhere.
+/// Additional pairs of the columns: the cheapest of each band, and the caller's pairs. `place`: position
+/// among the row's extras, -1: dropped.
 struct Extras {
   int bands;
   const Index* band_row;  ///< [bands * cols], or nullptr

@@ -1,4 +1,4 @@
-/// Rank 0 runs the loop of core_solver.cpp; the other ranks do what its questions need of their rows.
+/// Rank 0 runs the loop of core_solver.cpp; the other ranks answer its requests for their rows.
 
 #include "matching/assignment/core/distributed_core.h"
 
@@ -74,7 +74,7 @@ class DistributedPairs final : public OutsidePairs {
         size_(settings.size.of_rows > 0 ? settings.size : core_size<Entries>(oriented)),
         finder_(thread_count(execution), entries_, mine.first) {}
 
-  /// Collective. What was seen of all entries; the core stays with each rank.
+  /// Collective. The statistics of all entries; the core stays distributed.
   const CoreSelection& select() {
     if constexpr (kPoints)
       mine_ = select_point_core(execution_, given_, size_.of_rows, size_.of_columns,
@@ -178,7 +178,7 @@ class DistributedPairs final : public OutsidePairs {
     Cost cost;
   };
 
-  /// On rank 0, which the others give their rows, or by the caller's way.
+  /// On rank 0, which gathers the rows, or by the caller's function.
   Solution solve_gathered(const std::vector<Cost>& prices) {
     using T = std::decay_t<decltype(*entries_.data)>;
     if (Offset{sides_->rows} * sides_->cols > settings_.most_gathered) return calls_.without_core(*sides_);

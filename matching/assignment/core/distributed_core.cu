@@ -1,7 +1,7 @@
 /// `jv` on a matrix whose rows are distributed over GPUs, one for each rank: rank 0 runs the loop of
 /// core_solver.cuh on its device, and the other ranks answer its questions with the kernels of one GPU
-/// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL. Where the core misleads, rank 0
-/// gathers the matrix and solves it as one GPU does, with annealed prices, if its device has room for it.
+/// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL. If the core misleads, rank 0
+/// gathers the matrix, if its device has room for it, and solves it like a single GPU, with annealed prices.
 
 #include <exception>
 #include <functional>
@@ -63,7 +63,7 @@ class DistributedPolicy {
     give(Order::price);
     return price_on_all(s.u, s.v, price);
   }
-  /// A core that misleads has a budget only where something better is left to do.
+  /// There is a budget for a core that misleads only if the matrix can be gathered.
   bool can_anneal(const Problem&) const { return has_room_; }
   bool anneal(gpu::Arena&, const Problem&, Cost*) { return false; }  // solve_whole does
   bool annealed() const { return false; }

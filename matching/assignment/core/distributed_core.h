@@ -13,7 +13,7 @@ namespace motes::matching::detail {
 struct DistributedCoreSettings {
   /// With fewer columns no core is used: rank 0 solves the matrix, if it may gather it.
   Index least_cols = 512;
-  /// Pairs of a matrix that rank 0 may gather where a core is of no use. Points it has.
+  /// The most pairs of a matrix that rank 0 may gather if a core does not help. Points are on every rank.
   Offset most_gathered = Offset{1} << 27;
   CoreSize size{0, 0};  ///< of_rows = 0: what suits the problem
 };
@@ -48,26 +48,26 @@ void share_solution(Communicator& ranks, Solution& solution);
 
 namespace motes::matching::device {
 
-/// As detail::DistributedCoreCalls. `largest`: what the entries here do not pass in magnitude, or more than
-/// any may have where some are faulty.
+/// As detail::DistributedCoreCalls. `largest`: a bound on the magnitude of the entries here; above every
+/// legal one if some are faulty.
 struct DistributedDeviceCalls {
   std::function<detail::CanonicalSides(Cost largest)> make_sides;
   std::function<detail::Solution(const detail::CanonicalSides&)> without_core;
 };
 
 /// The same with a GPU for each rank. `host`: the rows here; `on_device`: a copy of them on this rank's
-/// device, or nullptr: they are brought over. Where the core misleads, rank 0 gathers the matrix, if it takes
-/// less than half of what is free on its device, and solves it with annealed prices. The objective does not
-/// depend on timing, the matching and the duals may. Throws ResourceError on every rank where CUDA or NCCL is
-/// lacking.
+/// device, or nullptr: they are brought over. If the core misleads, rank 0 gathers the matrix (if that takes
+/// less than half of the free memory of its device) and solves it with annealed prices. The objective does
+/// not depend on timing; the matching and the duals may. Throws ResourceError on every rank without CUDA or
+/// NCCL.
 template <class T>
 detail::Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
                                         const detail::DenseEntries<T>& host,
                                         const detail::DenseEntries<T>* on_device, Index first,
                                         const DistributedDeviceCalls& calls);
 
-/// Points: `host` has all of them, and so has each device. Every rank looks for the neighbours of some rows
-/// and columns, and prices these rows; rank 0 solves. Where the gate leaves few pairs rank 0 does all.
+/// Points: `host` has all of them, and so has each device. Every rank finds the neighbours of some rows and
+/// columns, and prices these rows; rank 0 solves. If the gate allows few pairs, rank 0 does everything.
 detail::Solution solve_distributed_points(Communicator& ranks, const Execution& execution,
                                           const detail::CanonicalSides& sides,
                                           const detail::GeometricEntries& host);

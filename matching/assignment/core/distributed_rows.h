@@ -1,6 +1,6 @@
 #pragma once
-/// Rows of a matrix that may be distributed over ranks, for the passes that choose a core: each rank reads
-/// its own rows, and what concerns columns is combined.
+/// Rows of a matrix that may be distributed over ranks, for the passes that select a core: each rank reads
+/// its own rows, and results for columns are combined.
 
 #include <span>
 #include <vector>

@@ -62,8 +62,8 @@ bool PairFinder<Entries>::price(const CoreSelection& selection, std::span<const 
   return std::any_of(found.begin(), found.end(), [](const auto& pairs) { return !pairs.empty(); });
 }
 
-/// The least reduced costs; among equal ones those that come first from a place of the row's own, so that
-/// rows do not all get the same columns.
+/// Keeps the least reduced costs; among equal ones those that come first from a start that depends on the
+/// row, so that rows do not all get the same columns.
 template <class Entries>
 void PairFinder<Entries>::keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
                                     const std::vector<Cost>& v) const {

@@ -21,8 +21,8 @@ class PairFinder {
   PairFinder(int threads, const Entries& entries, Index first_row)
       : threads_(threads), entries_(entries), first_row_(first_row), pricer_(entries) {}
 
-  /// A core begins. `v_falls`: columns' duals will only fall, so that a row once proven is proven for every
-  /// lower dual of its own.
+  /// Starts with a new core. `v_falls`: columns' duals will only fall, so a row once proven stays proven for
+  /// every lower dual u_i.
   void begin(bool v_falls);
 
   /// The pairs with c_ij < u_i + v_j of rows that neither the selection's bounds nor earlier scans prove, at
@@ -32,7 +32,7 @@ class PairFinder {
              PairsOfRows& found);
 
   /// The best `count` pairs of these rows, numbered from here, with columns that the search did not reach.
-  /// True if there are any; false: not one in the whole matrix.
+  /// False if there are none in the whole matrix.
   bool ways_out(std::span<const Index> trapped, const std::vector<char>& reached, const std::vector<Cost>& v,
                 std::size_t count, PairsOfRows& found);
 

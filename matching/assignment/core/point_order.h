@@ -8,9 +8,8 @@
 namespace motes::matching::detail {
 
 /// A problem over points with both sides ordered along cells of a grid. Solvers of point sets access
-/// neighbours all the time; in a random order each access misses the cache once the arrays do not fit in
-/// it. O(rows + cols) memory and time. The problem given must outlive it; it keeps what its own views point
-/// to.
+/// neighbours all the time; in random order each access is a cache miss if the arrays do not fit the cache.
+/// O(rows + cols) memory and time. The problem given must outlive it; it keeps what its own views point to.
 class OrderedPoints {
  public:
   OrderedPoints(const Canonical<GeometricEntries>& problem, const Start& start);

@@ -30,7 +30,7 @@ constexpr unsigned kAll = 0xffffffffU;
 constexpr int kCompletePerRow = 64;
 /// Neighbours that the core begins with: by the prices that an auction on the first ones has found, if any.
 constexpr int kFirstNeighbours = 16, kRowNeighbours = 20, kColNeighbours = 8;
-/// Above all u_i + v_j, below what overflows when a price is added.
+/// Above all u_i + v_j; adding a price does not overflow.
 constexpr Cost kNoLimit = Cost{1} << 62;
 
 /// A query of one set's points to another's. All pointers are to device memory.
@@ -274,7 +274,7 @@ inline int warp_blocks(const gpu::Arena& arena, Index rows) {
   return std::clamp((rows + kRows - 1) / kRows, 1, 64 * arena.multiprocessors());
 }
 
-/// All questions of a problem. What derives from it may have others answer some of them.
+/// The policy of core_solver.cuh. Derived classes may let other ranks answer some of the questions.
 class PointPolicy {
  public:
   virtual ~PointPolicy() = default;
@@ -284,8 +284,8 @@ class PointPolicy {
         weight_(arena.take<Cost>(static_cast<std::size_t>(p.cols))),
         highest_(arena.take<Cost>(static_cast<std::size_t>(cols_.nodes))) {}
 
-  /// Neighbours by distance miss what an optimum uses where points have moved past each other, and pricing
-  /// would find it, one warm solve after the other. Prices of an auction among them tell most of it at once.
+  /// The nearest neighbours miss pairs of an optimum if points have moved past each other; pricing would find
+  /// these in many rounds. Prices of an auction on the neighbours find most of them at once.
   Core select(gpu::Arena& arena, const DeviceCanonical<GeometricEntries>& p, const search::State&,
               Cost* price, bool unpriced) {
     if (auto all = all_pairs(arena, p, kCompletePerRow)) return *all;
@@ -332,15 +332,16 @@ class PointPolicy {
  protected:
   /// The places of an order that ask here.
   virtual Block part_of(const PointTreeView& from) const { return {0, from.count}; }
-  /// Whether the core is made and solved here.
+  /// Whether this rank builds and solves the core.
   virtual bool leads() const { return true; }
-  /// Answers a question, of all rows where the core is made. `bound`: as of Lists, of the rows that ask here.
+  /// Answers a question; on the rank that builds the core, for all rows. `bound`: as in Lists, for the rows
+  /// that ask here.
   virtual Lists answer(gpu::Arena& arena, Question q, Cost* bound) {
     const Lists out = lists(arena, q.wanted, static_cast<std::size_t>(q.from.count), bound);
     ask_here(arena, q, out);
     return out;
   }
-  /// The prices [cols] that were found where the core is made, for all.
+  /// Sends the prices [cols] of the rank that builds the core to all.
   virtual void share(gpu::Arena&, Cost*, Index) {}
 
   void ask_here(gpu::Arena& arena, Question q, const Lists& out) const {
@@ -350,7 +351,7 @@ class PointPolicy {
     MOTES_CUDA_LAUNCHED();
   }
 
-  /// The core of neighbours; the prices become those that it was chosen by. Elsewhere its bounds alone.
+  /// The core of neighbours, and the prices by which it was selected; on other ranks only its bounds.
   Core neighbours(gpu::Arena& arena, const DeviceCanonical<GeometricEntries>& p, Cost* price, bool unpriced) {
     const Lists of_cols = answer(
         arena, {detail::exchanged(p.entries), cols_, rows_, nullptr, nullptr, kColNeighbours}, nullptr);
@@ -371,7 +372,7 @@ class PointPolicy {
             by_place};
   }
 
-  /// All pairs that are allowed, where they are at most that many a row on average.
+  /// All allowed pairs, if there are at most `most_per_row` a row on average.
   std::optional<Core> all_pairs(gpu::Arena& arena, const DeviceCanonical<GeometricEntries>& p,
                                 int most_per_row) {
     const bool bounded = p.entries.gate < std::numeric_limits<double>::infinity() || p.cols <= most_per_row;

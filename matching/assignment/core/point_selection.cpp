@@ -24,8 +24,7 @@ CellGrid::Place row_place(const GeometricEntries& e, Index i) {
   return {e.row_x[i], e.row_y[i], e.row_z == nullptr ? 0 : e.row_z[i]};
 }
 
-/// A squared distance that no pair within the gate passes. Which of those up to it lie within is for the
-/// entries to say.
+/// A squared distance that no pair within the gate exceeds; the entries decide on pairs up to it.
 double farthest_of(const GeometricEntries& e) { return e.gate * e.gate * (1 + 0x1p-40); }
 
 /// The pairs of the rows `mine`, from pick(row, scratch, pairs) which may leave them in any order.

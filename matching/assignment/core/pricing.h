@@ -9,8 +9,8 @@
 
 namespace motes::matching::detail {
 
-/// Which pairs outside the core the bounds leave open: those of row i with the columns of highest
-/// v_j - level_j.
+/// The pairs outside the core that the bounds do not prove: those of row i with the columns of highest v_j -
+/// level_j.
 class BoundProof {
  public:
   BoundProof(const CoreSelection& selection, const std::vector<Cost>& v);
@@ -23,7 +23,7 @@ class BoundProof {
   std::vector<Cost> rise_;    ///< [cols] those
 };
 
-/// What a thread of pricing needs.
+/// Scratch memory of one thread of pricing.
 struct PricingScratch {
   std::vector<Index> hit;
   std::vector<double> keys;
@@ -43,7 +43,7 @@ class RowPricer<DenseEntries<T>> {
   void find(Index i, Cost u, PricingScratch& scratch, std::vector<CorePair>& found) const;
   /// Only among these columns. O(columns).
   void find_among(std::span<const Index> columns, Index i, Cost u, std::vector<CorePair>& found) const;
-  /// True where looking at so many columns one by one takes less time than the whole row.
+  /// Whether looking at these columns one by one takes less time than scanning the row.
   bool are_few(std::span<const Index> columns) const {
     return Offset{kFew} * std::ssize(columns) < entries_.cols;
   }

@@ -28,7 +28,7 @@ template <class T>
 constexpr T kForbiddenKey = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                  : std::numeric_limits<T>::max();
 
-/// Picks rows' first pairs; one of these a task, for its scratch.
+/// Picks rows' first pairs. Each task has one, with its scratch memory.
 template <class T>
 class RowSelector {
  public:
@@ -117,8 +117,8 @@ class RowSelector {
     out.count.push_back(static_cast<Index>(static_cast<std::ptrdiff_t>(out.pairs.size()) - first));
   }
 
-  /// Where ties at the limit are more than the core can take: all that is cheaper, and those that come first
-  /// from a place of the row's own, so that rows do not all compete for the same columns.
+  /// If there are more ties at the limit than the core can take: keeps everything cheaper, and the ties that
+  /// come first from a start that depends on the row, so that rows do not all compete for the same columns.
   void cut_ties(Index row, Cost dearest, std::vector<CorePair>::iterator first,
                 std::vector<CorePair>& pairs) {
     const auto ties =

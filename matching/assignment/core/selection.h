@@ -12,7 +12,7 @@
 
 namespace motes::matching::detail {
 
-/// What stands for "all": above every legal cost, and small enough to add two duals to.
+/// The bound that means "all": above every legal cost, and small enough to add two duals to.
 inline constexpr Cost kBoundOfAll = Cost{1} << 61;
 
 /// What was selected of the rows here.
@@ -30,9 +30,10 @@ struct CoreSelection {
 
 /// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of
 /// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
-/// have fewer (column_prices.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
-/// and where gates leave few pairs all of them are taken. The same for any number of threads. Rows of a
-/// matrix may be distributed: then each rank selects from its own, and columns' pairs are chosen from all.
+/// have fewer (column_prices.h); their entries are not trusted. Point sets are searched by cells
+/// (cell_grid.h), and if the gate allows few pairs, all of them are taken. The same for any number of
+/// threads. Rows of a matrix may be distributed: then each rank selects from its own, and columns' pairs are
+/// chosen from all.
 template <class Entries>
 CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted, Index of_columns,
                           const DistributedRows& distributed = {});
@@ -51,8 +52,8 @@ CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset,
 template <>
 CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DistributedRows&);
 
-/// Of points, the pairs of the rows `mine` alone: they are rows 0 and on of what is returned. `entries` has
-/// the points of all ranks. Collective, if there are ranks: each finds the neighbours of some columns.
+/// For points: selects the pairs of the rows `mine` only, which are numbered from 0 in the result. `entries`
+/// has the points of all ranks. Collective, if there are ranks: each finds the neighbours of some columns.
 CoreSelection select_point_core(const Execution& execution, const GeometricEntries& entries, Offset wanted,
                                 Index of_columns, const Block& mine, Communicator* ranks = nullptr);
 

@@ -133,7 +133,7 @@ class DensePaths {
       fill_row(problem_.entries, i, cost_.data());
       lower_to(cost_.data(), v_.data(), via_.data(), i, cols_);
     }
-    // From the last column on, as the paper has it: no reason is given there, none is known.
+    // From the last column to the first, as in the paper, which gives no reason.
     for (Index j = problem_.cols; j-- > 0;) {
       if (via_[at(j)] == -1) {  // a column of forbidden pairs only
         v_[at(j)] = 0;
@@ -153,9 +153,9 @@ class DensePaths {
     paid_[at(i)] = cost;
   }
 
-  /// A free row takes its best offer and lowers that column's dual to its second best; whom it displaced goes
-  /// next. Where the two tie, no price moves: the row takes a free column among the best, else the second of
-  /// them, and a row displaced there waits for the next sweep, as in the paper.
+  /// A free row takes its best offer and lowers that column's dual until the offer equals its second best;
+  /// the displaced row is next. If the two tie, no price moves: the row takes a free column among the best,
+  /// else the second of them, and a row displaced there waits for the next sweep, as in the paper.
   void reduce_rows() {
     std::int64_t budget = kReductionBidsPerRow * problem_.rows;
     for (Index i = 0; i < problem_.rows; ++i)

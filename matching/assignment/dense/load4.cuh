@@ -10,7 +10,7 @@
 
 namespace motes::matching::device {
 
-/// Row i's costs at columns j to j + 3, loaded but not yet looked at, so that many loads may be under way.
+/// Row i's costs at columns j to j + 3, loaded but not used yet, so that many loads can be in flight.
 template <class Entries>
 struct Load4 {
   Cost cost[4];
@@ -56,7 +56,7 @@ struct Load4<detail::DenseEntries<T>> {
   }
 };
 
-/// May rows of this matrix be read in vectors?
+/// Whether rows of this matrix may be read as vectors.
 template <class T>
 bool loads_four(const detail::DenseEntries<T>& e) {
   return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;

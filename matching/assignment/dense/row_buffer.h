@@ -5,7 +5,7 @@
 
 namespace motes::matching::detail {
 
-/// What stands for a forbidden pair: above every legal cost, and small enough to add two duals to.
+/// The cost of a forbidden pair: above every legal cost, and small enough to add two duals to.
 inline constexpr Cost kForbiddenCost = Cost{1} << 61;
 
 template <class T>

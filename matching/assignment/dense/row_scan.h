@@ -11,7 +11,7 @@ namespace motes::matching::detail {
 
 enum class Instructions { plain, avx2 };
 
-/// The widest that this machine has. All give the same bits.
+/// The widest instructions of this machine. All give the same bits.
 Instructions best_instructions();
 
 /// What a row's pass found.

@@ -28,15 +28,15 @@ struct alignas(32) Column {
   Label label;
 };
 
-/// Stands in the second word of a value that another thread is about to replace (only where 16 bytes cannot
-/// be exchanged at once). No place or label looks like it: rows and rounds are not negative but for -1.
+/// Marks the second word of a value that another thread is about to replace (only on devices that cannot
+/// exchange 16 bytes at once). It differs from every place and label, since rows and rounds are not below -1.
 constexpr unsigned long long kBusy = 0x8000000080000000ULL;
 
 struct Words {
   unsigned long long first, second;
 };
 
-/// 16 bytes, all of one moment, as the device's other threads see them.
+/// Loads 16 bytes atomically, coherent with the device's other threads.
 __device__ inline Words load_words(const void* p) {
   Words w;
   asm volatile("{\n\t.reg .b128 t;\n\tld.relaxed.gpu.global.b128 t, [%2];\n\tmov.b128 {%0, %1}, t;\n\t}"
@@ -76,8 +76,8 @@ __device__ T load(const T* p) {
   return value_of<T>(w);
 }
 
-/// Puts `next` where `expected` still is, and returns what was there. No thread waits until the answer is
-/// read.
+/// Replaces `expected` by `next` if it is unchanged; returns the value before. The thread does not wait until
+/// the result is used.
 __device__ inline Words exchange(void* p, const Words& expected, const Words& next) {
 #if __CUDA_ARCH__ >= 900
   Words found;
@@ -106,8 +106,8 @@ __device__ inline bool same(const Words& a, const Words& b) {
   return a.first == b.first && a.second == b.second;
 }
 
-/// The places that up to kEach wanted values a lane get in a list of *count; the whole warp must call it.
-/// Returns the end of the warp's places, 0: it wants none.
+/// Reserves places in a list of *count for up to kEach values of each lane; the whole warp must call it.
+/// Returns the end of the warp's places, 0 if it needs none.
 template <int kEach>
 __device__ int take_places(int* count, const bool (&wanted)[kEach], int (&place)[kEach]) {
   const int lane = threadIdx.x % kWarp;
@@ -127,8 +127,8 @@ __device__ int take_places(int* count, const bool (&wanted)[kEach], int (&place)
   return base + total;
 }
 
-/// Adds up to kEach values a lane to a list; the whole warp must call it. What passes the capacity is counted
-/// only.
+/// Adds up to kEach values a lane to a list; the whole warp must call it. Values beyond the capacity are only
+/// counted.
 template <int kEach, class T>
 __device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach],
                        int capacity = INT_MAX) {

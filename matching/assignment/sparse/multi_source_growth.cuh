@@ -5,8 +5,8 @@
 
 namespace motes::matching::device::search {
 
-/// What a block has found in a round, before it goes to the lists of all: the counters of those are one
-/// place, where a thousand warps would queue.
+/// What a block has found in a round, before it is appended to the grid's lists: a thousand warps would
+/// contend for the counters of these.
 struct Found {
   static constexpr int kRoom = 1024;  ///< more goes to the lists at once
   Reach visit[kRoom];
@@ -15,7 +15,7 @@ struct Found {
   int visits_place, touched_place;  ///< in the lists of all
 };
 
-/// As append, to a list in shared memory first and to that of all where there is no room.
+/// As append, to a list in shared memory, and to the grid's list once that is full.
 template <int kEach, class T>
 __device__ void append_near(T* near, int* near_count, T* list, int* count, bool (&wanted)[kEach],
                             const T (&value)[kEach]) {
@@ -31,7 +31,7 @@ __device__ void append_near(T* near, int* near_count, T* list, int* count, bool 
   if (end > Found::kRoom) append(list, count, wanted, value);
 }
 
-/// The block hands over what it has found; the whole block must call it.
+/// Appends what the block has found to the grid's lists; the whole block must call it.
 __device__ inline void hand_over(Found& found, Reach* next, int* next_count, Index* touched,
                                  int* touched_count) {
   __syncthreads();
@@ -67,7 +67,7 @@ struct Spread {
 };
 
 /// Perfect problems: lowers the limit to where a share of the trees have their ends; of many trees a sample
-/// is asked. The whole block must call it, and no other may.
+/// is used. The whole block must call it, and no other block may.
 __device__ inline void lower_limit(const CoreForest& f, const Index* roots, int root_count, Cost* limit,
                                    Spread& spread) {
   for (int k = static_cast<int>(threadIdx.x); k < Spread::kBuckets; k += kForestBlock) spread.count[k] = 0;
@@ -96,9 +96,9 @@ __device__ inline void lower_limit(const CoreForest& f, const Index* roots, int 
   if (const Cost end = Spread::end_of(bucket); end < __ldcg(limit)) __stcg(limit, end);
 }
 
-/// One round: makes the offers of all rows in the frontier. A round is a few trips to memory one after the
-/// other, so whatever may be asked for early is: a row's first pairs with its label, where the next row's
-/// pairs are while the offer is made.
+/// One round: makes the offers of all rows in the frontier. A round is a few dependent memory accesses, so
+/// loads are issued early: a row's first pairs with its label, and the position of the next row's pairs while
+/// offers are made.
 template <int kLanes>
 __device__ void grow_round(const CoreForest& f, long long round, int count, const Cost* phase_limit,
                            Index* touched, int* touched_count, Found& near) {

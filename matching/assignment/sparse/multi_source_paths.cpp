@@ -40,8 +40,9 @@ constexpr std::size_t kStride = 64;
 /// An auction pays where row reduction leaves more than one in this many rows; before the first one, and
 /// after.
 constexpr std::size_t kFewWhenCold = 32, kFewWhenWarm = 100;
-constexpr std::size_t kLeastGain = 2;  ///< an auction that leaves more than one row in so many is the last
-constexpr double kFirstEpsilon = 2;    ///< times the mean gap
+constexpr std::size_t kLeastGain =
+    2;  ///< an auction that leaves more than one row in this many free is the last
+constexpr double kFirstEpsilon = 2;  ///< times the mean gap
 constexpr double kEpsilonFactor = 4;
 constexpr int kColdStages = 5, kWarmStages = 2;
 constexpr std::int64_t kStageBidsPerRow = 16;
@@ -171,7 +172,7 @@ void MultiSourcePaths::take(Index row, Index place) {
 void MultiSourcePaths::reduce_rows() {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(free_rows_.size());
   still_free_.clear();
-  // Neighbours in the order may be neighbours in space, and are better not served one after the other: the
+  // Rows with consecutive numbers may be neighbours in space, and are not served one after the other: the
   // last ones would find all near columns taken.
   for (std::size_t first = 0; first < kStride; ++first)
     for (std::size_t k = first; k < free_rows_.size(); k += kStride) bid_chain(free_rows_[k], budget);
@@ -224,9 +225,8 @@ bool MultiSourcePaths::few_are_left() const {
   return free_rows_.size() <= few;
 }
 
-/// Starts over with an auction's prices, from those given. Where rows compete all along a chain, as points
-/// on a line do, its bids come to little: then no other auction is tried, and if to nothing, all is as it
-/// was.
+/// Starts over with prices of an auction that begins with those given. If rows compete along a chain, like
+/// points on a line, an auction gains little: then no other is tried, and if it gains nothing, it is undone.
 void MultiSourcePaths::try_auction(const std::vector<Cost>& given) {
   const std::vector<Column> columns = columns_;
   const std::vector<Offset> row_edge = row_edge_;
@@ -381,7 +381,7 @@ void MultiSourcePaths::scan(Index row, Index place) {
   }
 }
 
-/// One phase: matched, unless no tree comes to a free column, or not soon enough.
+/// One phase. Returns matched, unless no tree reaches a free column, or none within the budget.
 MultiSourcePaths::End MultiSourcePaths::grow_forest(std::int64_t most_looks) {
   ++counts_.phases;
   new_search();

@@ -51,19 +51,18 @@ class MultiSourcePaths {
   /// Any duals, any matching (-1: free), [size] each.
   MultiSourcePaths(std::span<const Cost> v, std::span<const Index> row_to_col);
 
-  /// Takes over the graph's edges, in place of those before. Pairs that are not edges or not tight are
-  /// dropped. O(edges).
+  /// Replaces the edges by those of the graph. Pairs that are not edges or not tight are dropped. O(edges).
   void set_graph(const SparseCosts& graph);
 
   enum class End { matched, trapped, out_of_range, slow };
   /// Matches every row: O(rows * (edges + size log)) at worst, in practice a few passes over the edges.
-  /// trapped: some rows reach no free column; see reached(). out_of_range: duals that a core with too few
-  /// edges drives past 2^60; a solve of the whole matrix knows no such.
-  /// slow: counts().looks has passed `most_looks`; what has been matched so far is.
+  /// trapped: some rows reach no free column; see reached(). out_of_range: a dual has passed 2^60, which a
+  /// core with too few edges can cause, but never the whole matrix. slow: counts().looks has passed
+  /// `most_looks`; rows matched so far stay matched.
   End solve(std::int64_t most_looks = std::numeric_limits<std::int64_t>::max());
 
-  /// After trapped: the last search came to this column. Rows that are free or matched to one of these have
-  /// no edge to any other.
+  /// After trapped: whether the last search reached this column. Rows that are free, or matched to such a
+  /// column, have no edges to other columns.
   bool reached(Index col) const { return columns_[static_cast<std::size_t>(col)].stamp == settled_stamp(); }
 
   Index col_of(Index row) const {

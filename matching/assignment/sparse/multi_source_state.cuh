@@ -36,7 +36,7 @@ struct Visit {
   Index row, col;
 };
 
-/// A row to scan, and where its pairs are: known with the row, they need not be looked up first.
+/// A row to scan, and where its pairs are: stored with the row, so that they need no look-up.
 struct Reach {
   Visit visit;
   Offset begin;

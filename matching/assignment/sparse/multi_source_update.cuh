@@ -21,7 +21,7 @@ struct Members {
   }
 };
 
-/// Lists the pairs between trees that may ask for lower rises.
+/// Lists the pairs between trees that may require lower rises.
 template <int kLanes>
 __device__ void find_contacts(const CoreForest& f, const Members& members, int* count) {
   constexpr int kRowsPerWarp = kWarp / kLanes;
@@ -62,7 +62,7 @@ __device__ inline void lower_by_contacts(const CoreForest& f, int count, int* lo
   }
 }
 
-/// The same, finding the contacts on the way: there are too many of them to be listed.
+/// The same if there are too many contacts to list: finds them again.
 template <int kLanes>
 __device__ void lower_rises(const CoreForest& f, const Members& members, int* lowered) {
   const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
@@ -120,7 +120,7 @@ __device__ inline void settle(const CoreForest& f, const Members& members, Cost 
   }
 }
 
-/// Is the path back from a column all in the root's tree?
+/// Whether the path back from a column stays in the root's tree.
 __device__ inline bool leads_to(const CoreForest& f, Index col, Index root) {
   for (;;) {
     const Label label = f.column[col].label;
@@ -154,10 +154,10 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
   return true;
 }
 
-/// Clears the labels; or, where the problem is perfect, those of the trees that have augmented: all trees
-/// have risen alike, so that in the others a row or column within the rise is now reached along tight pairs,
-/// and what lies beyond is nearer by as much. These are visited first in the next phase. Labels at the limit
-/// or beyond are not all there is to know, and are cleared.
+/// Clears the labels; for a perfect problem only those of trees that have augmented. All trees have risen by
+/// the same amount, so in the other trees a row or column within the rise is now reached along tight pairs,
+/// and everything beyond is nearer by that amount. These are visited first in the next phase. Labels at the
+/// limit or beyond are incomplete, and are cleared.
 __device__ inline void clear_labels(const CoreForest& f, const Members& members, Cost highest, Cost limit,
                                     Reach* visits, Index* touched, int* touched_count) {
   const int count = members.touched_count, lane = threadIdx.x % kWarp;

@@ -33,7 +33,7 @@ struct Chains {
   int budget = 0;
   const Index* starts = nullptr;     ///< rows to start from; nullptr: all that have no column
   const int* start_count = nullptr;  ///< of `starts`
-  /// Chains stop, whatever their budget, where no more than `few` of those that began from `starts` go on.
+  /// Chains stop, whatever their budget, once at most `few` of those that began from `starts` are running.
   int* finished = nullptr;  ///< nullptr: they do not
   int few = 0;
 };
@@ -50,7 +50,7 @@ struct Offers {
   Place place{};  ///< of the best one's column
   Index col = -1, position = -1;
 
-  /// Of two that cost the same a free column comes before a taken one, then the one that stands first.
+  /// Of two equal offers, that of a free column is better, else the first.
   __device__ bool before(const Offers& other) const {
     if (best != other.best) return best < other.best;
     const bool taken = place.owner != -1, other_taken = other.place.owner != -1;
@@ -65,7 +65,7 @@ struct Offers {
   }
 };
 
-/// Over the `kLanes` lanes that share a row; all end with the same.
+/// Over the `kLanes` lanes that share a row; all get the result.
 template <int kLanes>
 __device__ Offers best_of(Offers mine, unsigned mask) {
 #pragma unroll

@@ -59,10 +59,9 @@ void run_chains(const gpu::Arena& arena, const Chains& chains) {
   MOTES_CUDA_LAUNCHED();
 }
 
-/// The stages; owners are forgotten after each. A stage's first chains are short. Rows that spent their
-/// budget fight for the same columns as others, a few in a thousand but for long: chains of their own, all
-/// under way at once, settle that. What is left of it costs the searches far more, up to where few still go
-/// on.
+/// Runs the stages; only prices are kept from one to the next. A stage's first chains are short. Rows that
+/// spent their budget compete for the same columns, a few in a thousand but for long; longer chains, all at
+/// once, settle these until few are running. Leaving them to the searches would take far longer.
 template <int kLanes>
 void run_auction(gpu::Arena& arena, Chains chains, const SearchSettings& settings) {
   if (settings.stages <= 0) return;

@@ -3,16 +3,17 @@
 
 namespace motes::matching::device {
 
-/// Speed only, but for the last two.
+/// Settings of speed; the last two may also stop the searches before the optimum.
 struct SearchSettings {
-  int budget = 16;             ///< bids of a chain of the row reduction
-  int stages = 4;              ///< of an auction before it, for prices to start from (perfect and cold only)
+  int budget = 16;  ///< bids of a chain of the row reduction
+  int stages =
+      4;  ///< stages of an auction before it, for starting prices (perfect problems without a start only)
   int stage_budget = 64;       ///< bids of a chain there
-  int fight_budget = 16384;    ///< bids of a chain of rows that spent theirs...
-  int few_fights = 64;         ///< ...which are broken off when so few go on
-  float share = .5F;           ///< perfect: of the trees, that is to come to an end in a phase of searches
-  long long most_rounds = 0;   ///< of searches; 0: as many as it takes. Beyond, they are broken off
-  long long most_scanned = 0;  ///< rows, in all rounds; likewise
+  int fight_budget = 16384;    ///< bids of a chain of rows that spent the stage budget...
+  int few_fights = 64;         ///< ...which end once at most this many are running
+  float share = .5F;           ///< perfect: the share of the trees that must reach an end in a phase
+  long long most_rounds = 0;   ///< rounds of searches before they are stopped; 0: no limit
+  long long most_scanned = 0;  ///< rows scanned in all rounds before searches are stopped; 0: no limit
 };
 
 }  // namespace motes::matching::device

@@ -22,7 +22,7 @@ __global__ void repair_cols_kernel(DeviceCanonical<SparseEntries> p, Column* col
   }
 }
 
-/// Drops pairs that are not tight, and notes where in its row each of the others stands.
+/// Drops pairs that are not tight, and stores the position of the others within their rows.
 template <int kLanes>
 __global__ void repair_rows_kernel(DeviceCanonical<SparseEntries> p, Index* row_to_col, Column* column,
                                    int* dropped, int* kept) {
@@ -103,7 +103,7 @@ void launch_forest(const gpu::Arena& arena, CoreForest f) {
                                          arguments, 0, arena.stream()));
 }
 
-/// Room for everything, and the stages in their order; `kLanes` lanes share a row.
+/// Allocates everything and runs the stages; `kLanes` lanes share a row.
 template <int kLanes>
 ForestReport run(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, const State& s,
                  const SearchSettings& settings, std::vector<int>& gained) {

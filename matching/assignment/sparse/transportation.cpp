@@ -69,7 +69,7 @@ class Solver {
       for (Offset e = begin(i); e < end(i); ++e) row_of_[at(e)] = i;
   }
 
-  /// Matches so many copies of row i, or leaves them free.
+  /// Matches `copies` copies of row i, or leaves them free.
   void insert(Index i, Index copies) {
     Cost least = costs_.row_cost(i);
     for (Offset e = begin(i); e < end(i); ++e) least = std::min(least, costs_.cost[at(e)] - v_[at(col(e))]);
