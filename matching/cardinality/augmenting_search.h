@@ -45,10 +45,10 @@ class Stamps {
   }
   const std::uint32_t* words() const { return round_of_.data(); }
   bool taken(Index i) { return peek(round_of_[at(i)]) == round_; }
-  /// True for exactly one caller a round.
+  /// True for exactly one caller in a round.
   bool win(Index i) {
     std::uint32_t& word = round_of_[at(i)];
-    if (peek(word) == round_) return false;  // most are: spares the exchange, which locks the line
+    if (peek(word) == round_) return false;  // most are; avoids the exchange, which locks the cache line
     if (!shared_) {
       put(word, round_);
       return true;
@@ -88,13 +88,13 @@ void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part,
   });
 }
 
-/// Rows or columns worth one thread's turn in a level of a breadth-first search.
+/// Rows or columns that one thread takes at a time in a level of a breadth-first search.
 inline constexpr std::int64_t kLevelPart = 512;
 
-/// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
-/// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr) of the first kWords of a
-/// list (kFromEnd: the last); longer ones are read in order anyway. A list of vertices in no order is a chain
-/// of misses otherwise.
+/// Calls body(vertex) for vertices[begin, end), and prefetches what later calls read: the vertices' lists in
+/// offsets and neighbours, and words[neighbour] (unless nullptr) of the first kWords neighbours (kFromEnd:
+/// the last); the hardware prefetches the rest of longer lists. Without it, vertices in random order are a
+/// chain of cache misses.
 template <int kWords = 12, bool kFromEnd = false, class OffsetType, class Word, class Body>
 void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
@@ -131,8 +131,8 @@ inline void gather(std::vector<Lane>& lanes, std::vector<Index>& out) {
   }
 }
 
-/// Vertices in as many lists as there are lanes: what threads found need not be copied into one list before
-/// they share it out again.
+/// Vertices in one list per lane, so that the threads' lists need not be joined before they are divided
+/// again.
 class Frontier {
  public:
   Frontier() = default;
@@ -151,9 +151,8 @@ class Frontier {
   std::int64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  /// Calls body(lane, list, begin, end) on parts of all lists, of `most` vertices at most and small enough
-  /// for the threads to end together: a level waits for its last part. In the calling thread alone where
-  /// there is little to do.
+  /// Calls body(lane, list, begin, end) on parts of all lists. A part has at most `most` vertices, and few
+  /// enough that the threads finish at about the same time. Short lists are done by the calling thread alone.
   template <class Body>
   void over_parts(std::vector<Lane>& lanes, std::int64_t most, const Body& body) const {
     constexpr std::int64_t kLeast = 32, kPartsOfAThread = 4;

@@ -50,7 +50,7 @@ class Growth {
     while (!offers_.empty()) {
       const Offer offer = offers_.top();
       offers_.pop();
-      if (version_[at(offer.row)] != offer.version) continue;  // its tree was taken out
+      if (version_[at(offer.row)] != offer.version) continue;  // its tree was removed
       if (offer.edge == cursor_[at(offer.row)]) {
         ++cursor_[at(offer.row)];
         offer_next(offer.row);
@@ -146,7 +146,7 @@ class Growth {
   std::vector<Index> col_;    ///< [nnz] likewise
   std::vector<Index> row_to_col_;
   std::vector<Index> root_;             ///< [rows] of the row's tree; -1: in none
-  std::vector<std::uint32_t> version_;  ///< [rows] offers of an older one are void
+  std::vector<std::uint32_t> version_;  ///< [rows] offers with an older version are invalid
   std::vector<Offset> cursor_;          ///< [rows] the first edge that was not offered yet
   std::vector<Index> tree_cols_;        ///< [rows] of a root: one column of its tree, linked to the others
   std::vector<Index> col_to_row_;

@@ -38,8 +38,8 @@ struct Edge {
   Index row, col;
 };
 
-/// Ranges of 2^shift columns: enough of them for the threads, few enough that the ends of all ranges' writes
-/// stay in cache, and each small enough that its counters do.
+/// The shift for ranges of 2^shift columns: enough ranges for all threads, few enough that the lines to which
+/// they are written stay in cache, and small enough that the counters of one range do.
 int range_shift(Index cols, int threads) {
   constexpr int kColumnsInCache = 15, kMostRanges = 1024;
   int shift = kColumnsInCache;

@@ -127,7 +127,7 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
 
 Mates detail::no_mates(Index rows, Index cols, int threads) {
   Mates out;
-  // Room is made in this thread, lest the next calls find what they free among other threads' memory.
+  // Allocated in this thread, since another thread's heap would keep what this one frees.
   out.row_to_col.reserve(static_cast<std::size_t>(rows));
   out.col_to_row.reserve(static_cast<std::size_t>(cols));
   const auto free_all = [](std::vector<Index>& side, Index count) {
@@ -146,7 +146,7 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   check_length(problem, start);
   CardinalityAnswer answer;
   answer.matching.stats.initial_assignments = std::ssize(start) - count_free(start, thread_count(given));
-  // A device makes room for the answer while it works, and looks at the start itself.
+  // On a device, memory for the answer is allocated and the start is checked while the device works.
   const bool on_device = given.backend == Backend::cuda;
   Mates mates = on_device ? Mates{} : checked_start(problem, start, thread_count(given));
   Execution execution = given;

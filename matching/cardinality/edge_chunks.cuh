@@ -21,12 +21,12 @@ struct alignas(16) EdgeChunk {
   __device__ int count() const { return static_cast<int>(edges & 0xff); }
 };
 
-/// Whence a search came to a column: a row, and the column that this row has.
+/// The row from which a search reached a column, and that row's own column.
 struct Origin {
   Index row, col;
 };
 
-/// Most chunks of one frontier.
+/// The most chunks that one frontier can have.
 inline std::size_t most_edge_chunks(Index rows, Offset edges) {
   return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kChunkEdges);
 }
@@ -40,7 +40,7 @@ __device__ void for_chunks(Index row, Index col, Offset begin, Offset end, Put&&
                   row, col});
 }
 
-/// A place in a grid's list, from one addition for all threads that ask together.
+/// A position in a list of the grid; threads that call together share one atomic addition.
 __device__ inline int place_in(int* count) {
   const unsigned together = __activemask();
   const int leader = __ffs(static_cast<int>(together)) - 1, lane = static_cast<int>(threadIdx.x % 32);
@@ -49,7 +49,7 @@ __device__ inline int place_in(int* count) {
   return __shfl_sync(together, place, leader) + __popc(together & ((1U << lane) - 1));
 }
 
-/// What a block gathers for the next level, before it needs the grid's list.
+/// The chunks of the next level that a block keeps in shared memory.
 template <int kRoom>
 struct Staging {
   static constexpr int kHalf = kRoom / 2;  ///< for frontiers that a block follows for itself
@@ -78,7 +78,8 @@ struct Staging {
 };
 
 /// The number of this thread's group of lanes in the grid. Warps are numbered across blocks, so that the
-/// groups of a short list are spread over all multiprocessors: one alone takes in scattered reads slowly.
+/// groups of a short list are spread over all multiprocessors: the scattered reads of one alone would be
+/// slow.
 template <int kLanes>
 __device__ int spread_group() {
   const unsigned warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
@@ -90,7 +91,7 @@ __device__ inline unsigned long long nanoseconds() {
   return now;
 }
 
-/// Laps of the first thread.
+/// Measures steps in the first thread.
 struct Clock {
   unsigned long long begin = nanoseconds();
   __device__ void lap(unsigned long long& sum) {

@@ -67,7 +67,8 @@ void require_matching(const CardinalityProblem& problem, const Matching& answer)
   if (!fault.empty()) throw std::invalid_argument("certificate: " + fault);
 }
 
-/// A membership list of distinct vertices of 0..count-1; a fault in words where it is none.
+/// Marks the members, which must be distinct vertices of 0..count-1; returns the first fault in words, or an
+/// empty text.
 std::string mark(std::span<const Index> members, Index count, const char* kind, std::vector<char>& marked) {
   marked.assign(at(count), 0);
   for (const Index k : members) {

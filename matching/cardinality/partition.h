@@ -14,7 +14,7 @@ namespace motes::matching::detail {
 /// of a row.
 class Partition {
  public:
-  /// Ranges of about as many rows and edges each, and of as many columns.
+  /// Ranges with about equal numbers of rows and edges, and of columns.
   template <class Graph>
   Partition(const Graph& graph, int parts);
   /// Ranges between borders near these: [parts + 1], rising from 0 to all.
@@ -42,7 +42,7 @@ class Partition {
 
   /// The grain of a row is row >> grain_shift().
   int grain_shift() const { return grain_shift_; }
-  /// The owner of each grain among so many threads.
+  /// The owner of each grain, one of `threads` threads.
   std::vector<Index> owners(std::size_t threads) const;
 
  private:

@@ -15,13 +15,13 @@ namespace {
 
 using namespace detail;
 
-/// Looks at edges, for two edges and rows of the graph, after which push-relabel takes over.
+/// Push-relabel takes over after scans of kBudget / 2 edges for each edge and row of the graph.
 constexpr Offset kBudget = 3;
-/// Where the first phase finds many paths, and yet leaves more than one row in kLeftOfMany, searches run into
-/// each other, and the later phases gain little. Where it finds few, the rows left have none as a rule.
+/// If the first phase finds many paths, and yet leaves more than one row in kLeftOfMany, searches block each
+/// other, and later phases gain little. If it finds few, the rows left usually have no path.
 constexpr std::size_t kManyFound = 3, kLeftOfMany = 20;
-/// Searches of more vertices than this miss the cache at each step, so that with more than one free row in
-/// kFewFree push-relabel is the faster from the start.
+/// On more vertices than this, searches miss the cache at each step; then, if more than one row in kFewFree
+/// is free, push-relabel is faster from the start.
 constexpr std::int64_t kVerticesInCache = 1 << 16, kFewFree = 64;
 
 class Searches {
@@ -29,7 +29,7 @@ class Searches {
   Searches(const TwoSidedGraph& graph, Mates& mates, CardinalityStats& stats)
       : graph_(graph), mates_(mates), stats_(stats) {}
 
-  /// False: the budget is spent and rows are left.
+  /// Returns false if the budget is spent and rows are left.
   bool run() {
     take_first_free();
     stats_.augmented.push_back(stats_.augmentations);
@@ -88,8 +88,8 @@ class Searches {
     }
   }
 
-  /// Paths found; rows left without one stay in free_. Ends early, with left_ rows not searched, where the
-  /// budget is spent.
+  /// Returns the number of paths found; rows without one stay in free_. Ends early if the budget is spent;
+  /// left_ rows are then not searched.
   std::int64_t search_all(bool backwards, Offset budget) {
     std::size_t kept = 0, k = 0;
     for (; k < free_.size() && stats_.edges_traversed <= budget && !all_columns_taken(); ++k) {

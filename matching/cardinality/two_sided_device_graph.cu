@@ -45,7 +45,7 @@ __device__ bool has_edge(const DeviceSides& sides, Index row, Index col) {
   return false;
 }
 
-/// Of two rows with the same column one enters.
+/// Enters the start; if two rows have the same column, one of them.
 __global__ void enter_kernel(DeviceSides sides, const Index* start, bool ask_edges, Index* row_to_col,
                              Index* col_to_row, Tally* tally) {
   for (Offset k = gpu::thread_index<Offset>(); k < sides.rows; k += gpu::thread_total<Offset>()) {

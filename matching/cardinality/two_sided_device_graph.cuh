@@ -12,8 +12,8 @@ namespace motes::matching::device {
 /// TwoSidedGraph with all arrays on the device. Rows of a column may come in any order.
 using DeviceSides = TwoSidedGraph;
 
-/// The problem's arrays, copied into the arena where they lie on the host; where `columns` is true and the
-/// problem has no columns' side, that is made too: O(rows + cols + nnz).
+/// The problem's arrays in device memory: those of host problems are copied into the arena. If `columns` is
+/// true and the problem has no column side, that is built too, in O(rows + cols + nnz).
 DeviceSides bring_over(gpu::Arena& arena, const CardinalityProblem& problem, bool columns);
 
 /// Runs f(arena, sides) with the execution's arena, cleared; counts the seconds of both steps. `scratch`:
@@ -22,10 +22,10 @@ template <class F>
 void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
                 CardinalityStats& stats, F&& f, std::size_t scratch = 0);
 
-/// Of a matching in device memory.
+/// Counters of a matching in device memory.
 struct Tally {
   unsigned long long pairs;
-  int fault;  ///< 1: the start has a pair that is none
+  int fault;  ///< 1: the start has an invalid pair
 };
 
 /// A matching in device memory, -1 = free.
@@ -35,16 +35,16 @@ class DeviceMates {
   std::size_t rows, cols;
   DeviceMates(gpu::Arena& arena, std::size_t row_count, std::size_t col_count);
 
-  /// Enters the pairs of a start, whose length is right, and leaves out those that have a fault (download()
-  /// tells); whether they are edges is asked where `problem` lies on the host. Returns whether there are any.
+  /// Enters the pairs of a start of the right length, without invalid ones (download() reports them). Whether
+  /// pairs are edges is checked only if `problem` is in host memory. Returns whether there are any pairs.
   bool upload(gpu::Arena& arena, const CardinalityProblem& problem, const DeviceSides& sides,
               const GivenStart& start);
   /// Pairs that came with upload().
   std::int64_t given() const { return given_; }
   /// Touches the memory that download() fills, while the device works.
   void make_room(const Execution& execution, Mates& mates) const;
-  /// Waits for the stream, makes room on the host meanwhile; returns how many pairs there are more than were
-  /// given. Throws FaultyStart.
+  /// Allocates the mates on the host while it waits for the stream, and fills them. Returns the number of
+  /// pairs gained over the start. Throws FaultyStart.
   std::int64_t download(gpu::Arena& arena, const Execution& execution, Mates& mates) const;
 
  private:

@@ -21,7 +21,7 @@ inline bool cpu_is_wide() {
   return has;
 }
 
-/// The first of eight entries that are there, of `left`.
+/// The mask of the entries that exist, if `left` are left.
 MOTES_HAS_AVX512 inline __mmask8 mask_of(Offset left) {
   return static_cast<__mmask8>(left >= 8 ? 0xff : left <= 0 ? 0 : (1 << left) - 1);
 }

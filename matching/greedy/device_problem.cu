@@ -28,7 +28,7 @@ __device__ bool is_float(std::int64_t weight) {
   return weight <= std::int64_t{1} << 62 && static_cast<std::int64_t>(static_cast<float>(weight)) == weight;
 }
 
-/// Numbers not below 0 as bits of the same order.
+/// The bits of a number that is not negative, whose order is that of the numbers.
 __device__ unsigned long long bits_of(double weight) {
   return static_cast<unsigned long long>(__double_as_longlong(weight + 0.0));
 }
@@ -91,7 +91,7 @@ std::uint32_t* ranks_of(gpu::Arena& arena, const T* weights, Offset count) {
   return ranks;
 }
 
-/// Reads of 16 bytes want arrays that lie so.
+/// The array, copied if it is not aligned to the 16 bytes that kernels read at a time.
 template <class T>
 const T* aligned(gpu::Arena& arena, const T* values, Offset count) {
   if (reinterpret_cast<std::uintptr_t>(values) % 16 == 0) return values;
@@ -207,7 +207,7 @@ GreedyLists general_lists(gpu::Arena& arena, const GreedyLists& rows, Index cols
   auto* new_cols = arena.take<Index>(2 * entries);
   auto* raw = rows.raw != nullptr ? arena.take<std::uint32_t>(2 * entries) : nullptr;
   const gpu::Arena::Mark mark = arena.mark();
-  // Rows' entries, columns' counts: summed, where each column begins.
+  // The lengths of rows and columns, summed to the offsets of their lists.
   auto* next = arena.take_filled<unsigned long long>(columns + 1, 0);
   auto* begin = reinterpret_cast<unsigned long long*>(offsets + count);
   count_kernel<<<blocks_of(arena), kThreads, 0, stream>>>(rows, next + 1);

@@ -34,7 +34,7 @@ struct KeyWeights {
   static __device__ std::uint32_t coarse(std::uint32_t raw) { return min(raw, 0x3ffffffU) << 6; }
 };
 
-/// Lists of neighbours on the device; a trivially copyable view.
+/// Adjacency lists on the device; a trivially copyable view.
 struct GreedyLists {
   const Offset* offsets = nullptr;     ///< [count + 1]
   const Index* cols = nullptr;         ///< [nnz], on 16 bytes
@@ -46,12 +46,12 @@ struct GreedyLists {
   Offset entries = 0;
 };
 
-/// The problem's lists; what lies on the host is copied into the arena, and weights that are not floats are
-/// made floats or ranks there. O(nnz), with a sort of the weights where one of them is not a float. Throws
-/// ResourceError where there is no room, or more distinct weights than keys.
+/// The problem's lists. Host arrays are copied into the arena; weights of other types are converted to
+/// floats, or to ranks if one is not exactly a float. O(nnz), and a sort of the weights for ranks. Throws
+/// ResourceError if there is not enough memory, or more distinct weights than keys.
 GreedyLists bring_over(gpu::Arena& arena, const GreedyProblem& problem);
 
-/// Bipartite lists as those of all vertices: columns' too, unsorted. O(nnz).
+/// The lists of all vertices of a bipartite graph; those of columns are not sorted. O(nnz).
 GreedyLists general_lists(gpu::Arena& arena, const GreedyLists& rows, Index cols);
 
 /// The sum that matching_weight.h defines, of the pairs of a problem in device memory. Waits for the stream.

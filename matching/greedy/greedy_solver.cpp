@@ -14,7 +14,7 @@
 namespace motes::matching {
 namespace {
 
-/// As many threads as the caller allows and the problem is worth.
+/// The number of threads: at most the caller's, and fewer for small problems.
 int threads_for(const Execution& execution, const GreedyProblem& problem) {
   constexpr std::int64_t kVerticesWorthAThread = 2048;
   return static_cast<int>(

@@ -21,7 +21,7 @@ Offset entry_of(const GreedyProblem& problem, Index row, Index col) {
   const auto list = detail::rows_side(problem.graph).of(row);
   constexpr std::ptrdiff_t kShort = 32;
   auto place = list.begin();
-  if (std::ssize(list) <= kShort) {  // every turn of a search would be a guess
+  if (std::ssize(list) <= kShort) {  // each step of a binary search would be mispredicted
     Index before = 0;
     for (const Index other : list) before += other < col;
     place += before;

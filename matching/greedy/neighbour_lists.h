@@ -9,8 +9,8 @@
 
 namespace motes::matching::detail {
 
-/// The problem itself where it is general; else `room` holds it as a general one, and stats.seconds["lists"]
-/// what that took.
+/// The problem itself if it is general; else it is converted to a general one in `room`, and
+/// stats.seconds["lists"] is the time of that.
 inline GreedyProblem with_all_lists(const Execution& execution, const GreedyProblem& problem,
                                     WeightedGraph& room, GreedyStats& stats) {
   if (problem.kind == GraphKind::general) return problem;

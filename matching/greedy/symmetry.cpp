@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kOfEnds = 0x9e3779b97f4a7c15, kOfWeight = 0xd6e8feb86659fd93,
                         kFirst = 0xbf58476d1ce4e5b9, kSecond = 0x94d049bb133111eb;
 
-/// A number that tells weights apart: equal ones have equal bits.
+/// A number for each weight; equal weights have equal numbers.
 template <class T>
 std::uint64_t bits_of(T weight) {
   if constexpr (std::is_integral_v<T>)
@@ -113,7 +113,7 @@ MOTES_WIDE_LONG std::uint64_t sum_of_wide(const Piece& piece, const Index* col_i
 }
 #endif
 
-/// The sum of a run of entries, piece by piece: lists are short and of any length, pieces are not.
+/// The sum over a range of entries, in pieces of fixed size, since lists are short and of any length.
 template <class Bits>
 std::uint64_t sum_of_run(const BipartiteGraphView& graph, Offset begin, Offset end, const Bits& bits) {
   const auto& offsets = graph.row_offsets;
@@ -125,7 +125,7 @@ std::uint64_t sum_of_run(const BipartiteGraphView& graph, Offset begin, Offset e
     piece.end = std::min(end, e + Piece::kMost);
     for (Offset from = e; from < piece.end;) {
       const Offset list_end = offsets[at(v) + 1], to = std::min(piece.end, list_end);
-      // Whole chunks, past the end of the list: what is too much is overwritten by the next.
+      // Whole chunks, beyond the end of the list: the next list overwrites the excess.
       for (Index* place = piece.vertex.data() + (from - e); from < to;
            from += Piece::kMargin, place += Piece::kMargin)
         std::fill_n(place, Piece::kMargin, v);

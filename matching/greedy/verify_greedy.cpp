@@ -72,12 +72,12 @@ class Verifier {
     }
   }
 
-  /// The first edge of a row, by entry, that both ends leave aside; -1: none.
+  /// The first entry of a row that is an edge with two free ends; -1: none.
   Offset free_edge(Index i) const {
     if (held_[at(i)] != 0) return -1;
     return find(i, [&](Offset, Index j) { return held_at(j) == 0; });
   }
-  /// The first edge of a row that comes before what both of its ends hold; -1: none.
+  /// The first entry of a row that precedes the matched edges of both of its ends; -1: none.
   Offset dominating_edge(Index i) const {
     return find(i, [&](Offset e, Index j) {
       const std::uint32_t key = key_of_entry_(e);

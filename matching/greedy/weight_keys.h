@@ -28,13 +28,13 @@ struct RankKeys {
   void prefetch(Offset e) const { motes::prefetch(key + e); }
 };
 
-/// Only the order of weights matters, so that any type gives exact keys: floats are keys as they stand, and
-/// so are other numbers where each is exactly a float; else the key is the rank among the distinct weights,
-/// from 1. Host problems, checked. The problem's weights must outlive the keys.
-/// O(1) for floats; O(nnz) for numbers that are floats; O(nnz log nnz) else.
+/// Only the order of weights matters, so keys are exact for any type: the bits of floats, and of other
+/// numbers if each is exactly a float; else the rank among the distinct weights, from 1. Host problems,
+/// checked. The problem's weights must outlive the keys. O(1) for floats; O(nnz) for numbers that are floats;
+/// O(nnz log nnz) else.
 class Keys {
  public:
-  /// Throws ResourceError where there are more distinct weights than keys.
+  /// Throws ResourceError if there are more distinct weights than keys.
   Keys(const Weights& weights, int threads);
 
   /// f(keys) with the form that these weights have.

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
         unsigned held = 0;
         if (chosen == static_cast<int>(me)) held = atomicMin(holder + j, asking);
         held = __shfl_sync(mask, held, chosen);
-        if (held < asking) continue;  // an earlier row was faster: look again
+        if (held < asking) continue;  // an earlier row took it first: try again
         place = held == 0xffffffffU ? -1 : static_cast<Index>(held - 1);
         break;
       }

@@ -18,7 +18,8 @@ std::vector<Index> start_greedy(const Execution& execution, const CardinalityPro
   else
     for (Index j = 0; j < graph.cols; ++j)
       col_degree[at(j)] = problem.col_offsets[at(j) + 1] - problem.col_offsets[at(j)];
-  // Whole numbers that a float holds; of edges whose degrees are alike a seed other than 0 draws the order.
+  // Weights are integers that a float represents; a seed other than 0 orders edges of equal degrees at
+  // random.
   constexpr Offset kMost = 1 << 20, kDraws = 16;
   std::vector<float> weights(graph.col_index.size());
   const detail::VisitOrder drawn(kDraws, seed);

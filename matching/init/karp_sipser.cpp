@@ -7,9 +7,9 @@
 // too, where they have it for one side) threads run cascades side by side. A vertex is taken by setting the
 // top bit of its state, first the one that looks for a mate, then the mate, so no vertex is in two pairs. Two
 // vertices may look at the same time and each find the other taken; both stay free then, although an edge
-// joins them. A last sweep, in which rows alone look, makes the matching maximal all the same. The state's
-// other bits are the live degree: the neighbours that were not yet matched and told of, so never less than
-// the neighbours not taken. A vertex is handed on by the one thread whose decrement reached 1. One word for
+// joins them. A last sweep, in which rows alone look, makes the matching maximal nevertheless. The state's
+// other bits are the live degree: the neighbours whose match has not been counted yet, so never less than the
+// neighbours not taken. A vertex joins the cascade of the one thread whose decrement reached 1. One word for
 // both, since visits are random and each costs a miss of the cache.
 //
 // A cascade is a chain of such misses. So a thread follows several side by side, a vertex of each in turn,
@@ -78,8 +78,8 @@ class KarpSipser {
   }
 
   std::vector<Index> run(const detail::VisitOrder& order) {
-    // Whichever order vertices of degree one go in, nothing is lost. A row that takes a column without need
-    // does it better where what that brings is over before the next: rows in turn may be neighbours.
+    // Nothing is lost by any order of vertices of degree one. A row that takes a column without need should
+    // do so after the cascade of the row before, which may be its neighbour, has ended.
     for (int s = 0; s < 2; ++s)
       look([](Index k) { return k; }, s, kTogether, false,
            [&](Index k) { return sides_[s].of(k).size() == 1; });
@@ -157,7 +157,7 @@ class KarpSipser {
     }
   }
 
-  /// The next vertex of the cascade that can have a mate still.
+  /// Moves to the next vertex of the cascade that can still get a mate; false if there is none.
   bool goes_on(Cascade& cascade) {
     while (!cascade.next.empty()) {
       cascade.vertex = cascade.next.back();
@@ -169,7 +169,7 @@ class KarpSipser {
     return false;
   }
 
-  /// One vertex of each cascade, with all of what that brings.
+  /// Advances each cascade by one vertex.
   void round(const std::vector<Cascade*>& cascades) {
     ask_for_neighbours(cascades, [](const Cascade& c) { return c.vertex; });
     for (Cascade* cascade : cascades) match(*cascade);
@@ -213,7 +213,7 @@ class KarpSipser {
     return false;
   }
 
-  /// Pairs the cascade's vertex with its first neighbour that can be had.
+  /// Pairs the cascade's vertex with its first available neighbour.
   void match(Cascade& cascade) {
     const auto [index, side] = cascade.vertex;
     cascade.partner = -1;
@@ -235,20 +235,20 @@ class KarpSipser {
     return false;
   }
 
-  /// Tells those around the pair found in this round.
+  /// Updates the neighbours of the pair found in this round.
   void tell(Cascade& cascade) {
     if (cascade.partner == -1) return;
     release(cascade.mate(), cascade.next);
     if (!cascade.last) release(cascade.vertex, cascade.next);
   }
 
-  /// The vertex is gone: one neighbour less for those around it. `next` receives those left with one.
+  /// Removes the vertex from its neighbours' degrees. `next` receives those left with one neighbour.
   void release(Vertex gone, std::vector<Vertex>& next) {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
       State& state = state_[other][at(k)];
-      // One thread counts down those taken too, which are not read any more, rather than guess which they
-      // are.
+      // A single thread also counts down taken neighbours, which are not read any more: that is faster than a
+      // branch.
       if (kShared && (Word::load(state) & kTaken) != 0) continue;
       if (Word::decrement(state) == 1) next.push_back({k, other});
     }

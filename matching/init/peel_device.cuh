@@ -10,15 +10,16 @@
 
 namespace motes::matching::device {
 
-/// Of a vertex: the sum (modulo 2^32) of its neighbours' numbers in the high half, and how many they are in
-/// the low half, without those taken; the highest bit of the low half is set once it is taken itself.
+/// The state of a vertex: in the high half the sum (modulo 2^32) of the numbers of its neighbours that are
+/// not taken, in the low half how many they are; the highest bit of the low half is set once the vertex
+/// itself is taken.
 using Left = unsigned long long;
 constexpr unsigned kTaken = 1U << 31;
 
-/// Whether peeling has decided over a vertex: it has its pair, or no neighbour is left.
+/// Whether peeling has settled a vertex: it is matched, or no neighbour is left.
 __device__ inline bool is_peeled(Left left) { return static_cast<unsigned>(left) - 1U >= kTaken - 1U; }
 
-/// Of a peeling, in device memory.
+/// Counters of a peeling, in device memory.
 struct PeelCounters {
   int on;                    ///< whether there was one
   int listed[3];             ///< length of the list of round r at r % 3
@@ -29,10 +30,10 @@ struct Peeling {
   PeelCounters* n;  ///< `on` is 0 until peel() has begun
 };
 
-/// When peel() sets to work, and when it leaves off.
+/// When peel() starts, and when it stops.
 struct PeelPlan {
-  bool always = true;  ///< if not, only where a sample shows so: one vertex in kSingleShare has one neighbour
-  int few = 0;         ///< leaves off once so few vertices are listed, and a 64th of the first list
+  bool always = true;  ///< else only if in a sample one vertex in kSingleShare has one neighbour
+  int few = 0;  ///< stops once at most this many vertices are listed, and at most a 64th of the first list
   bool greedy = false;  ///< rows left take a free column, where they have one, in any order
 };
 constexpr int kSingleShare = 11;

@@ -1,11 +1,11 @@
 #pragma once
 /// The kernels of peel_device.cuh.
 ///
-/// Vertices that come down to one neighbour are listed with it, as an entry. Who holds the entry takes that
-/// neighbour, and counts down those of the one taken; a neighbour's word then tells by itself who it has left
-/// (the sum). A list of more than kChunkEdges edges is cut into chunks, which are entries like others, so
-/// that many groups of lanes walk along a hub. A round shares its list out among the blocks, and each follows
-/// its part for some hops in shared memory: a barrier of one block costs a twentieth of that of the grid.
+/// A vertex that is left with one neighbour is listed with it, as an entry. The group that has the entry
+/// takes that neighbour and updates the words of the taken vertex's neighbours; a word then holds the one
+/// neighbour left (the sum). A list of more than kChunkEdges edges is cut into chunks, which are entries like
+/// others, so that many groups of lanes share a hub. In a round each block follows its part of the list for
+/// some hops in shared memory: a barrier of one block costs a twentieth of that of the grid.
 ///
 /// Races. Blocks do not wait for each other within a round, and need not. A vertex is taken once (an atomic
 /// or of kTaken), and only then walked, so that its word is exact: the neighbours whose lists no thread has
@@ -28,10 +28,10 @@ constexpr int kChunkEdges = 16;   ///< edges that one group walks for an entry
 constexpr int kLanes = 4;         ///< of a group
 constexpr int kBlock = 1024;      ///< threads of a block that peels,
 constexpr int kWeighBlock = 256;  ///< and of one that counts,
-constexpr int kWeighBlocks = 6;   ///< of which so many share a multiprocessor
+constexpr int kWeighBlocks = 6;   ///< the number of the latter on a multiprocessor
 constexpr int kHeavy = 1024;      ///< edges of a run of vertices that make it heavy,
-constexpr int kHeavyRuns = 64;    ///< and so many of these that a block sets aside
-constexpr int kFewOf = 64;        ///< PeelPlan::few counts only below such a share of the first list
+constexpr int kHeavyRuns = 64;    ///< and the most of these runs that a block sets aside
+constexpr int kFewOf = 64;        ///< PeelPlan::few counts only below 1 / kFewOf of the first list
 constexpr int kSample = 4096;     ///< vertices that are sampled to decide
 constexpr int kHalf = 4096;       ///< entries of a hop that a block holds
 constexpr int kHops = 8;          ///< of a round
@@ -61,7 +61,7 @@ struct Peel {
   }
 };
 
-/// Puts an entry into the grid's list; lanes of a warp that do so together ask for room once.
+/// Adds an entry to the grid's list; lanes of a warp that call together share one atomic addition.
 __device__ inline void append(Entry entry, Entry* list, int* count) {
   const auto together = cooperative_groups::coalesced_threads();
   int place = 0;

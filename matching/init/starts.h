@@ -29,7 +29,7 @@ std::vector<Index> start_greedy(const Execution& execution, const CardinalityPro
 
 namespace detail {
 
-/// As many threads as the execution allows and the rows are worth.
+/// The number of threads: at most those of the execution, and fewer for few rows.
 inline int threads_for(const Execution& execution, Index rows) {
   constexpr Index kRowsWorthAThread = 512;
   return std::min(thread_count(execution), 1 + rows / kRowsWorthAThread);
@@ -47,7 +47,7 @@ struct Word {
     else
       return word;
   }
-  /// Takes the word from `expected` to `value`; false where another was first.
+  /// Replaces `expected` by `value`; false if another thread was first.
   template <class T>
   static bool claim(T& word, T expected, T value) {
     if constexpr (kShared) {
@@ -60,7 +60,7 @@ struct Word {
       return true;
     }
   }
-  /// Returns what the word was.
+  /// Returns the value before.
   template <class T>
   static T set_bits(T& word, T bits) {
     if constexpr (kShared) {
@@ -71,7 +71,7 @@ struct Word {
       return before;
     }
   }
-  /// More by `count`; returns what the word was.
+  /// Adds `count`; returns the value before.
   template <class T>
   static T add(T& word, std::type_identity_t<T> count) {
     if constexpr (kShared)
@@ -79,7 +79,7 @@ struct Word {
     else
       return std::exchange(word, word + count);
   }
-  /// One less; returns what is left.
+  /// Subtracts 1; returns the new value.
   template <class T>
   static T decrement(T& word) {
     if constexpr (kShared)
@@ -89,17 +89,17 @@ struct Word {
   }
 };
 
-/// Where the k-th of so many even ranges of [0, count) begins.
+/// Where the k-th of `ranges` equal ranges of [0, count) begins.
 inline Index range_begin(Index count, std::size_t k, std::size_t ranges) {
   return static_cast<Index>(Offset{count} * static_cast<Offset>(k) / static_cast<Offset>(ranges));
 }
 
-/// Gives every free row of `row_to_col` a free column where it has one: what makes a matching maximal. A row
-/// is its own thread's alone, and a column goes to the thread that claims its word of `col_to_row` first.
-/// Each thread has one range of rows. Where rows in turn are neighbours, each takes what the one before it
-/// left; the first rows of a range would take what the last ones of the range before it need, so that a band
-/// of rows stays free on one side of each border and a band of columns on the other, far away. `by_place`:
-/// rows in turn have columns near each other, and take those of their own range of columns first.
+/// Gives every free row of `row_to_col` a free column if it has one, which makes a matching maximal. Each
+/// thread has one range of rows, and a column goes to the thread that claims its word of `col_to_row` first.
+/// If consecutive rows are neighbours, each takes what the one before it left; the first rows of a range
+/// would take what the last ones of the range before need, leaving a band of free rows on one side of each
+/// border and a band of free columns on the other. `by_place`: consecutive rows have columns near each other,
+/// so rows first take those of their own range of columns.
 template <bool kShared>
 void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order, bool by_place,
                      std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {

@@ -10,8 +10,8 @@
 
 namespace motes::matching::detail {
 
-/// Visits 0..count-1 in an order drawn from a seed (0: as they are): k goes to (first + k * step) mod count,
-/// with a step that has no factor in common with count.
+/// Visits 0..count-1 in an order drawn from a seed (0: the natural order): k goes to (first + k * step) mod
+/// count, with a step that has no factor in common with count.
 class VisitOrder {
  public:
   VisitOrder(Index count, std::uint64_t seed) : count_(static_cast<std::uint64_t>(count)) {

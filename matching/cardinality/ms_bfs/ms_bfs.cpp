@@ -28,8 +28,8 @@ constexpr double kFinishEdges = 6, kWorthEdges = 2;
 /// Races. A column is given to one tree by an exchange of its root; its winner alone writes its parent and
 /// its mate's root. Two threads may find leaves of one tree in the same level: the last one written stands,
 /// both being ends of paths within the tree, and the other column is released with the tree. A thread that
-/// does not see a new leaf, or a new row of a tree, in the same level does superfluous work or leaves work
-/// for the next level, no more: new rows are in the next frontier.
+/// does not yet see a new leaf, or a new row of a tree, only does superfluous work or leaves work for the
+/// next level: new rows are in the next frontier.
 class Forest {
  public:
   Forest(const Execution& execution, const TwoSidedGraph& graph, Mates& mates, const MsBfsOptions& options,
@@ -66,7 +66,8 @@ class Forest {
     reachable_ = reachable;
   }
 
-  /// False: with `may_stop`, stopped where trees do not pay, with free rows left that may have paths.
+  /// Returns false if it stopped because trees do not pay (only with `may_stop`): free rows that may have
+  /// paths are left.
   bool run(bool may_stop) {
     frontier_ = roots_;
     std::int64_t paths_before = 0, edges_before = stats_.edges_traversed;

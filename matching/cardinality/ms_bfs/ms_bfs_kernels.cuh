@@ -57,7 +57,7 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
                      ForestProgress& at, Clock& clock) {
   Report& report = *f.report;
   const int me = gpu::thread_index(), total = gpu::thread_total();
-  int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
+  int ups = 0;  // bottom-up rounds so far; from the second on, lists hold the columns that may be in no tree
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
     if (count == 0) return;
@@ -120,7 +120,7 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
   if (threadIdx.x % 32 == 0 && at.edges > 0) atomicAdd(&report.edges, at.edges);
   at.edges = 0;
   if (gpu::thread_index() == 0) {
-    // Of the round that has just ended others may still be reading.
+    // Other threads may still be reading the counters of the round that has just ended.
     for (const int ahead : {1, 2}) {
       const int clear = (at.round + ahead) % 3;
       report.frontier[clear] = report.hops[clear] = report.grown[clear] = 0;

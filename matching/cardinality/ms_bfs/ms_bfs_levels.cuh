@@ -53,7 +53,7 @@ __device__ inline unsigned long long downwards(const Forest& f, const EdgeChunk&
   return lane == 0 ? static_cast<unsigned long long>(chunk.count()) : 0;
 }
 
-/// A column joins the tree that it has a row in.
+/// A column joins the tree of one of its rows.
 template <class Put>
 __device__ void join_upwards(const Forest& f, Index col, Index mate, Index row, unsigned root, Joined& joined,
                              Put&& put) {
@@ -179,7 +179,7 @@ __device__ inline unsigned long long joined_word(int rows, int leaves) {
   return static_cast<unsigned long long>(leaves) << 32 | static_cast<unsigned long long>(rows);
 }
 
-/// Ends a round: what the block gathered goes to the grid. The whole block calls.
+/// Ends a round: moves what the block gathered to the lists of the grid. Called by the whole block.
 __device__ inline void tell(Shared& shared, const Joined& joined, EdgeChunk* next, int* next_count,
                             unsigned long long* total) {
   const int rows = static_cast<int>(__reduce_add_sync(0xffffffffU, joined.rows));
@@ -195,10 +195,10 @@ __device__ inline void tell(Shared& shared, const Joined& joined, EdgeChunk* nex
   }
 }
 
-/// A round in which every block follows its part of the frontier downwards for itself, for up to `hops`
-/// levels, in the two halves of its shared memory; what does not fit goes to the grid's list, as of the last
-/// level. A block that has come to many chunks ends the round for all, so that they are distributed again:
-/// the others see it a level later.
+/// A round in which every block explores its part of the frontier top-down by itself, for up to `hops`
+/// levels, in the two halves of its shared memory. What does not fit goes to the grid's list, as part of the
+/// last level. A block whose part has grown to many chunks ends the round for all blocks, so that the chunks
+/// are distributed again; the others notice it one level later.
 template <int kLanes>
 __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, ForestProgress& at) {
   constexpr int kHalf = decltype(Shared::staging)::kHalf;

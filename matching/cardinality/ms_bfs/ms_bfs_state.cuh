@@ -7,13 +7,14 @@ namespace motes::matching::device::ms_bfs {
 
 constexpr int kBlock = 1024;
 constexpr int kSide = 4;   ///< edges that a lane reads side by side
-constexpr int kFew = 256;  ///< chunks of a frontier that is followed downwards always
+constexpr int kFew = 256;  ///< chunks of a frontier up to which it is always explored top-down
 constexpr int kApart =
     1024;                 ///< chunks of a frontier per block, up to which each block explores its part alone
 constexpr int kHops = 8;  ///< levels that blocks explore alone,
 constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few chunks
 constexpr int kGrown = 64;                      ///< chunks that a block's part may grow to
-constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
+constexpr int kHub = 512,
+              kHubs = 128;  ///< rows of a column from which a block takes it; the most such columns set aside
 constexpr int kLeft = 1 << 13;          ///< columns that a block gathers before it needs the grid's list
 constexpr int kRecords = 1 << 13;       ///< phases recorded separately; the last one includes all later ones
 constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are recorded
@@ -34,12 +35,12 @@ struct PhaseRecord {
 struct Report {
   int frontier[3];                   ///< of a round: chunks
   unsigned long long joined[3];      ///< of a round: rows | leaves << 32
-  int unseen[3];                     ///< of a round upwards: columns left
+  int unseen[3];                     ///< of a bottom-up round: columns left
   int roots[2];                      ///< of a phase
   int renewable, active, reachable;  ///< columns
   int free_rows;                     ///< before the first phase
-  int hops[3];                       ///< of a round: levels that the round before went
-  int grown[3];                      ///< of a round: a block's part grew to many chunks in the round before
+  int hops[3];                       ///< of a round: levels explored in the previous round
+  int grown[3];  ///< of a round: whether a block's part grew to many chunks in the previous round
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;
@@ -67,23 +68,23 @@ struct Forest {
 struct Shared {
   Staging<4096> staging;
   int rows, leaves;  ///< that joined in this round
-  /// Of a level that a block goes for itself: chunks, and what joined.
+  /// Of a level that a block explores by itself: chunks, and the rows and leaves that joined.
   int hop_count[3], hop_rows[3], hop_leaves[3];
-  int grown[2];  ///< of such a level: whether another block has grown by then
+  int grown[2];  ///< of such a level: whether another block's part has grown too large
   Index left[kLeft];
   int left_count, left_base;
   Index hub[kHubs];
   int hubs, row;
 };
 
-/// What a thread found in a round, told once a block.
+/// What a thread found in a round, added up once per block.
 struct Joined {
   int rows = 0, leaves = 0;
 };
 
-/// Where all blocks are.
+/// The progress of the search, the same in all blocks.
 struct ForestProgress {
-  int round = 0;  ///< from one barrier of growing to the next
+  int round = 0;  ///< number of the round, from one barrier to the next
   int side = 0;   ///< which list holds the frontier
   int rows = 0;   ///< in the frontier
   int unseen = 0, levels = 0;

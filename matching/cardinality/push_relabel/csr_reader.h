@@ -64,32 +64,32 @@ inline void look_ahead(const CsrView<OffsetType>& lists, std::span<const Index> 
     prefetch(lists.offsets + vertices[k]);
 }
 
-/// Whose rows are: owners[row >> shift].
+/// The thread that owns a row: owners[row >> shift].
 struct OwnersView {
   const Index* owners;
   int shift;
   Index me;
 };
 
-/// Of some rows: how many are this thread's and have a column, are this thread's and have none, are others'.
+/// Counts of a list of rows: this thread's with a column, this thread's without one, and other threads'.
 struct Settled {
   std::size_t cols, without, others;
 };
 
-/// Vertices are read at places [begin, end) of a list whose later ones are asked of memory ahead. Labels may
-/// be read two bytes beyond their end. Labels may be written by others meanwhile: what is read is
-/// what they were at some time.
+/// Functions on the vertices [begin, end) of a list; the lists of later ones are prefetched. Labels may be
+/// read two bytes beyond their end. Other threads may write labels meanwhile: a value read is one that the
+/// label had at some time.
 template <class OffsetType>
 struct CsrReader {
   /// out[k]: of rows[begin + k], which has columns. Returns the columns read.
   std::int64_t (*offers)(const CsrView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
                          std::size_t end, const ShortLabel* label_of, ShortOffer* out);
-  /// Sets the bits of the columns' rows, and puts down those that were not set, each once. `out` has room for
-  /// all that are next to the columns, and kSlack more. Returns how many there are.
+  /// Sets the bits of the columns' rows and writes the rows whose bit was not set, each once, to `out`, which
+  /// has room for all neighbours of the columns and kSlack more. Returns their number.
   std::size_t (*unseen)(const CsrView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
                         std::size_t end, std::uint32_t* seen, Index* out);
-  /// Puts down the columns of `me`'s rows, and the rows that are others'. Both have room for as many as there
-  /// are rows, and kSlack more. mate_of[row]: -1, no column.
+  /// Writes the columns of the rows that `me` owns, and the rows of other owners. Both outputs have room for
+  /// all rows and kSlack more. mate_of[row]: -1, no column.
   Settled (*settle)(std::span<const Index> rows, const OwnersView& owners, const Index* mate_of, Index* cols,
                     Index* others);
   /// to[k] = word_of[names[k]].
@@ -97,7 +97,7 @@ struct CsrReader {
   static constexpr std::size_t kSlack = 16;
 };
 
-/// The best this CPU can do, and the plain one. For tests both.
+/// The fastest reader of this CPU, and the portable one, which tests compare.
 template <class OffsetType>
 CsrReader<OffsetType> csr_reader();
 template <class OffsetType>

@@ -75,12 +75,13 @@ class DistanceLabels<Graph>::Search {
   std::int64_t levels() const { return level_; }
 
  private:
-  static constexpr std::int64_t kWorthSharing = 128;  ///< columns: fewer are for one thread
-  static constexpr std::size_t kTooMuchForOne = 256;  ///< a thread goes on until they are more
+  static constexpr std::int64_t kWorthSharing = 128;  ///< fewer columns are searched by one thread
+  static constexpr std::size_t kTooMuchForOne =
+      256;  ///< one thread continues until the frontier has more columns
   static constexpr std::size_t kBatch =
-      kListsAhead;  ///< columns whose rows are found before they are settled
+      kListsAhead;  ///< columns whose rows are collected before they are settled
 
-  /// A thread has the parts of one place: of more, if fewer threads were given than asked for.
+  /// A thread has the parts of one place, or of several if the system gives fewer threads than requested.
   template <class Body>
   void each_place(const Body& body) {
     for (std::size_t k = thread_; k < labels_.places_.size(); k += threads_) body(k);
@@ -95,7 +96,7 @@ class DistanceLabels<Graph>::Search {
   }
   std::size_t owner(Index row) const { return labels_.owner(row) % threads_; }
 
-  /// Memory may run out, but all must meet.
+  /// Runs work(); if memory runs out, the thread still takes part in the barriers.
   template <class Work>
   void guarded(const Work& work) {
     try {
@@ -147,7 +148,7 @@ class DistanceLabels<Graph>::Search {
     mine_.size = static_cast<std::int64_t>(place_.size);
   }
 
-  /// A thread's rows join its frontiers once each, after its free columns, and `more` before.
+  /// Room for `more` columns, the free columns of this thread's parts, and one column for each of its rows.
   void make_room(std::size_t more) {
     std::size_t most = CsrReader<OffsetType>::kSlack + more;
     each_part([&](std::size_t part) {
@@ -164,8 +165,8 @@ class DistanceLabels<Graph>::Search {
     place_.others = RawArray<Index>(place_.found.size());
   }
 
-  /// The rows that others have found and are this thread's: the columns of those that are new join the
-  /// frontier of this level.
+  /// Takes this thread's rows that other threads have found: the columns of new ones join the frontier of
+  /// this level.
   void receive() {
     for (const std::size_t from : place_.from) {
       const std::vector<Index>& rows = labels_.places_[from].mail[1 - turn_][thread_];
@@ -192,7 +193,7 @@ class DistanceLabels<Graph>::Search {
     mine_.size = static_cast<std::int64_t>(found_ + sent_);
   }
 
-  /// Columns of the frontier get their labels, and the rows next to them join the next one, or go to their
+  /// Sets the labels of the frontier's columns; their rows join the next frontier, or are sent to their
   /// owners.
   void expand(std::span<const Index> cols) {
     const CsrView<OffsetType> lists{labels_.graph_.col_offsets, labels_.graph_.row_index};
@@ -220,7 +221,7 @@ class DistanceLabels<Graph>::Search {
   }
 
   /// If the frontier is small, the first thread searches alone, with the bits of all threads, until it is
-  /// large again or empty. The frontier is then its part, whichever threads own the rows.
+  /// large again or empty. The frontier then belongs to the first thread, whichever threads own the rows.
   void let_first_thread_search() {
     mine_.mail = 0;
     if (thread_ == 0)
@@ -228,7 +229,7 @@ class DistanceLabels<Graph>::Search {
     else
       mine_.size = 0;
     exchange();
-    if (thread_ != 0) place_.size = 0;  // until then the first one's to read, and not in the next level
+    if (thread_ != 0) place_.size = 0;  // read by the first thread until then; not part of the next level
     level_ += all_.levels;
     mine_.levels = 0;
   }
@@ -295,7 +296,7 @@ class DistanceLabels<Graph>::Search {
   }
 
   void finish() {
-    // What was not seen is farther than the last level; how far is unknown if the search was stopped.
+    // Columns not reached are farther than the last level; if the search was stopped, how far is unknown.
     const std::uint32_t beyond = all_.size == 0 ? kNoPath : level_ + 1;
     each_part([&](std::size_t part) {
       for (Index j = labels_.partition_.first_col(part); j < labels_.partition_.end_col(part); ++j) {

@@ -89,7 +89,7 @@ class DistanceLabels {
   /// stops as soon as all of `active`, lists of the free rows that may have a path, are reached; columns
   /// farther away then get that distance as their bound. Returns the levels.
   std::int64_t relabel(std::span<const std::vector<Index>> active);
-  /// The row, free, has no path; the column that it had last is not its column any more.
+  /// Gives up a free row that has no path: clears the column that it had last.
   void give_up(Index row) { mate_[at(row)] = -1; }
 
   /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, in

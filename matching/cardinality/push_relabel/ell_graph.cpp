@@ -22,7 +22,7 @@ struct Filling {
   std::vector<Index>& more;
 };
 
-/// A list longer than its slots.
+/// Lays out the rest of a list that is longer than its slots.
 void lay_out_rest(const Filling& of, Index* slots, std::size_t count, std::span<const Index> list) {
   slots[count - 1] = of.none + 1 + static_cast<Index>(of.more.size());
   of.more.push_back(static_cast<Index>(list.size() - (count - 1)));
@@ -42,8 +42,8 @@ void plain_fill(const Filling& of) {
 }
 
 #if MOTES_HAS_AVX512
-// Always as many steps: where a list ends is a guess that goes wrong once a vertex. Streaming: past the
-// cache, which would read each line before it is written.
+// A fixed number of steps, since a branch on the length would be mispredicted once per vertex. kStream:
+// stores that bypass the cache, which would otherwise read each line before it is written.
 template <std::size_t kCount, bool kStream>
 MOTES_AVX512 void wide_fill(const Filling& of) {
   for (Index v = 0; v < of.vertices; ++v) {

@@ -4,10 +4,10 @@
 ///
 /// A visit of a CSR list waits for memory: for the line with its offset, then for the one or two lines that
 /// contain a list of mean length. In ELL form every vertex has the same number of slots, chosen by the mean
-/// degree. A list is then found without an offset and is one line (two lines for mean degrees from 12,
-/// three from 25). Slots beyond the end of a list hold a neighbour that does not exist, so that all lists
-/// are read alike: branching on the length of each would be mispredicted once per visit. Longer lists are
-/// few; their remaining neighbours are stored separately.
+/// degree. A list is then found without an offset and is one line (two lines for mean degrees from 12, three
+/// from 25). Slots beyond the end of a list hold a neighbour that does not exist, so that all lists are read
+/// in the same way: a branch on the length would be mispredicted once per visit. Longer lists are few; their
+/// remaining neighbours are stored separately.
 
 #include <algorithm>
 #include <array>
@@ -76,10 +76,11 @@ struct EllReader {
 struct AdjacencyReader {
   Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
   Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
-  /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
+  /// Writes those neighbours whose bits are not set, in order, and up to 16 words more. Returns their number.
   /// At most kFlatRoom neighbours.
   std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
-  /// Puts down a list, of more than kMostSlots as many, and up to kMostSlots words more. Returns its end.
+  /// Writes a list (at most its first kMostSlots neighbours) and up to kMostSlots words more. Returns the
+  /// end.
   Index* (*append)(std::span<const Index> list, Index* to);
 
   template <class Label>
@@ -153,7 +154,7 @@ class EllGraph {
   Visit flat_cols(std::span<const Index> cols, Index* flat) const {
     return reader_.flatten(col_slots_.data(), cols, graph_->rows, flat);
   }
-  /// What flat_cols() leaves of a column's list, to be read by lists().
+  /// The neighbours of a column that flat_cols() leaves out, to be read by lists().
   std::span<const Index> rest(Index col) const { return rest_of(col_slots_, col, graph_->rows); }
   const AdjacencyReader& lists() const { return list_reader_; }
 
@@ -177,7 +178,7 @@ class EllGraph {
   AdjacencyReader list_reader_;
 };
 
-/// Readers for 8, 16, 32 or 48 slots: the best this CPU can do, and the plain one. For tests both.
+/// Readers for 8, 16, 32 or 48 slots: the fastest of this CPU, and the portable one, which tests compare.
 EllReader ell_reader(std::size_t count);
 EllReader plain_ell_reader(std::size_t count);
 AdjacencyReader adjacency_reader();

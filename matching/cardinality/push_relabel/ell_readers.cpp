@@ -11,7 +11,8 @@
 namespace motes::matching::detail {
 namespace {
 
-/// The least two of words label << 16 | place, without a branch, which would go wrong once a row.
+/// The two least of the words label << 16 | place, without a branch, which would be mispredicted once per
+/// row.
 struct LeastTwo {
   std::uint32_t best, second;
   explicit LeastTwo(std::uint32_t no_path) : best(no_path << 16 | 0xffffu), second(best) {}
@@ -37,7 +38,8 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
     std::size_t e = 0;
     for (; e < kCount && list[e] < none; ++e)
       least.take(std::uint32_t{label_of[list[e]]} << 16 | static_cast<std::uint32_t>(e));
-    out.col[k] = std::min(list[least.place() % kCount], none);  // without a path, not where a list goes on
+    out.col[k] = std::min(list[least.place() % kCount],
+                          none);  // without a path: the slot that says where a list continues is not a column
     out.label[k] = least.label();
     out.second[k] = least.next();
     visit.looks += static_cast<std::int64_t>(e);
@@ -114,7 +116,7 @@ void prefetch_slots(const Index* list) {
   for (std::size_t from = 0; from < kCount; from += 16) prefetch_early(list + from);
 }
 
-/// Fours of 32-bit words, turned within each 128 bits of four vectors.
+/// Transposes the 4 x 4 blocks of 32-bit words in each 128-bit lane of four vectors.
 MOTES_AVX512 inline void turn_fours(__m512i* four) {
   const __m512i a = _mm512_unpacklo_epi32(four[0], four[1]), b = _mm512_unpackhi_epi32(four[0], four[1]);
   const __m512i c = _mm512_unpacklo_epi32(four[2], four[3]), d = _mm512_unpackhi_epi32(four[2], four[3]);
@@ -124,7 +126,7 @@ MOTES_AVX512 inline void turn_fours(__m512i* four) {
   four[3] = _mm512_unpackhi_epi64(b, d);
 }
 
-/// The slots [from, from + 8 or 16) of sixteen lists, turned: vector e has each list's slot from + e.
+/// The slots [from, from + 8 or 16) of sixteen lists, transposed: vector e has slot from + e of each list.
 template <std::size_t kCount>
 MOTES_AVX512 inline void load_turned(const Index* slots, const Index* vertices, std::size_t from,
                                      __m512i* turned) {
@@ -159,8 +161,8 @@ MOTES_AVX512 inline void load_turned(const Index* slots, const Index* vertices, 
   }
 }
 
-// Sixteen rows at once, slot by slot. Labels are fetched as four bytes each, of which one or two are kept:
-// the array has room behind its end.
+// Sixteen rows at once, slot by slot. Each label is gathered as four bytes, of which one or two are kept; the
+// array has room after its end.
 template <std::size_t kCount, class Label>
 MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, const Label* label_of,
                                Index none, Offers& out) {
@@ -285,7 +287,8 @@ MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
 
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
                                            Index* out) {
-  // First all that is looked up, to fixed places: where a row is put down depends on those before it.
+  // First all look-ups, into fixed places; then the rows are written, since where a row goes depends on those
+  // before it.
   std::array<__mmask16, kFlatRoom / 16 + 1> unset;
   for (std::size_t e = 0; e < list.size(); e += 16) {
     const __mmask16 mask = entries_from(e, list.size());
@@ -305,9 +308,9 @@ MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const st
   return found;
 }
 
-// Sixteen lanes keep the two least of every sixteenth column each, with labels in the upper half of a word
-// and places in the lower: lists that are longer are rare. Up to 32 columns are read alike, however many
-// there are.
+// Each of sixteen lanes keeps the two least words of every sixteenth column, with the label in the upper half
+// and the place in the lower. At least 32 places are read, masked, since longer lists are rare: no branch
+// then depends on the length.
 template <class Label>
 MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
   constexpr std::uint32_t kNone = kNoShortPath<Label>;

@@ -28,9 +28,9 @@
 
 namespace motes::matching::device::pushing {
 
-/// The lanes of a group visit the rows of kSide chunks. Stretches of the columns of rows that they reach
-/// go to put(chunk). With `look` a row is looked at before it is claimed, which spares crowded levels the
-/// atomics.
+/// The lanes of a group visit the rows of kSide chunks, and pass chunks of the columns of the rows that they
+/// reach to put(chunk). With `look`, a row is read before it is claimed, which avoids atomics on crowded
+/// levels.
 template <int kLanes, int kSide, class Put>
 __device__ int visit(const Push& p, const EdgeChunk* chunk, unsigned level, bool look, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -68,9 +68,8 @@ __device__ int visit(const Push& p, const EdgeChunk* chunk, unsigned level, bool
   return reached;
 }
 
-/// A round in which every block follows its part of the frontier for itself, for up to `hops` levels, in the
-/// two halves of its shared memory; what does not fit goes to the grid's list, and counts as of the last
-/// level.
+/// A round in which every block explores its part of the frontier by itself, for up to `hops` levels, in the
+/// two halves of its shared memory; what does not fit goes to the grid's list, as part of the last level.
 template <class S>
 __device__ void search_apart(const Push& p, Shared& shared, const EdgeChunk* from, int frontier,
                              unsigned level, int hops, int wanted, EdgeChunk* list, int* list_count,
@@ -193,7 +192,7 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
   }
   const bool early = n.frontier[round % 3] != 0;
   if (first) {
-    // The next search begins a round of its own, with nothing in its lists.
+    // The next search begins a new round with empty lists.
     n.frontier[(round + 1) % 3] = n.frontier[(round + 2) % 3] = 0;
     n.reached[(round + 1) % 3] = n.reached[(round + 2) % 3] = 0;
     n.hops[(round + 1) % 3] = n.hops[(round + 2) % 3] = 0;

@@ -37,7 +37,7 @@ __device__ unsigned group_min(unsigned value) {
   return value;
 }
 
-/// A group's lanes look at the columns of a row: what one lane holds of them.
+/// The columns of a row that one lane of a group holds.
 template <class S>
 struct Look {
   static constexpr int kEach = S::kEach;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void look_beyond(const Push& p, unsigned bound, unsig
   }
 }
 
-/// A row that no neighbour's label lets push has no path, or waits for the next phase. One lane.
+/// Ends the chain of a row that cannot push: it has no path, or waits for the next phase. Called by one lane.
 __device__ __forceinline__ void end_chain(const Push& p, Index row, unsigned least, Index* left,
                                           int* left_count) {
   if (least >= kNoPath)
@@ -122,7 +122,7 @@ __device__ __forceinline__ void end_chain(const Push& p, Index row, unsigned lea
     left[atomicAdd(left_count, 1)] = row;
 }
 
-/// What the lanes of a warp did, into the phase's record.
+/// Adds what the lanes of a warp did to the phase's record.
 __device__ __forceinline__ void record_chains(const Push& p, int pushes, int steps, int edges,
                                               PhaseRecord& record) {
   edges = static_cast<int>(__reduce_add_sync(kAll, edges));
@@ -134,8 +134,8 @@ __device__ __forceinline__ void record_chains(const Push& p, int pushes, int ste
   }
 }
 
-/// Chains, until each has ended or had its share. Groups of a warp go step by step together; where chains are
-/// few, they have a warp each.
+/// Follows chains until each has ended or used up its share. The groups of a warp proceed in step; if there
+/// are few chains, each has a warp.
 template <class S>
 __device__ void push_chains(const Push& p, unsigned bound, int share, const Index* active, int active_count,
                             int* head, Index* left, int* left_count, PhaseRecord& record) {
@@ -148,7 +148,8 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
   Look<S> look;
   look.list(p, -1, lane);
   look.read(p);
-  Index last_col = -1;  // taken by this group while it read these: what it read of it may be outdated
+  Index last_col =
+      -1;  // taken by this group while it read the next columns: what it read of this one may be outdated
   Word last_word = 0;
   bool more = static_cast<int>(first_lane / kLanes) * (thread_total() / kWarp) < active_count;
   int pushes = 0, room = 0, steps = 0, edges = 0;
@@ -184,7 +185,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     const Word raised = word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row);
     Word found = ~mine.seen;
     if (wins && row != -1 && least < limit) found = atomicCAS(p.word + mine.col, mine.seen, raised);
-    // Read while the exchange is under way: what the chain sees next if it succeeds.
+    // Read during the exchange: the columns that the chain needs next if it succeeds.
     Look<S> ahead;
     ahead.list(p, row == -1 || least >= limit ? -1 : owner, lane);
     ahead.read(p);
@@ -213,8 +214,9 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
   record_chains(p, lane == 0 ? pushes : 0, steps, edges, record);
 }
 
-/// The whole of it. On entry: words the rows that the start gives them; the active rows listed, other free
-/// rows kGone. Where the graph was peeled, rows that are out of it are kGone and columns kNoPath for good.
+/// The whole solve. On entry, words hold the columns' rows in the start, active rows are listed, and other
+/// free rows are kGone. If the graph was peeled, its removed rows are kGone and its removed columns kNoPath
+/// throughout.
 template <class S>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
   extern __shared__ EdgeChunk memory[];
@@ -243,8 +245,8 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
       record.active = active_count;
       record.relabel_ns += lap();
     }
-    // The longest path and some more. Where no chain has ended, a larger share and, later, fewer chains: one
-    // alone walks down its labels.
+    // Enough for the longest path. If no chain has ended, the share grows, and later there are fewer chains,
+    // at last one alone.
     const auto share = static_cast<int>(
         min(Offset{p.chain > 0 ? p.chain : kShare + searched.levels} << stalls, Offset{1} << 30));
     const int pushed = max(1, active_count >> max(0, stalls - kPatience));

@@ -51,7 +51,7 @@ class Pushing {
     const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
     const std::int64_t active = count_all(active_);
     stats_.augmentations += active;
-    // Where free columns are everywhere, it is enough to go by that a taken one is a step from them.
+    // If free columns are everywhere, label 1 for all taken columns is good enough.
     if (kManyFree * active >= graph_.rows) push_all(pushes_to_relabel, 1);
     const Stop stop = Stop::of_this_thread();
     while (count_all(active_) != 0) {
@@ -64,7 +64,7 @@ class Pushing {
     stats_.augmentations -= given_up_;
   }
 
-  /// Both sides of the matching, by names that the caller gives rows and columns.
+  /// Writes both sides of the matching, with rows and columns renamed by the caller's functions.
   template <class RowName, class ColName>
   void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
     labels_.over_parts([&](std::size_t part) {
@@ -87,9 +87,10 @@ class Pushing {
   static constexpr std::size_t kBatch = 16;  ///< rows that read labels before they push
   static constexpr std::int64_t kTurnsOfAThread = 4;
   static constexpr std::int64_t kLeastPart = 16;  ///< rows: a batch
-  /// As long as the last relabelling's levels; so much of one row is pushed before the next.
+  /// Pushes per active row before the next relabelling, in multiples of the levels of the last one.
   static constexpr std::int64_t kPathsOfARow = 128;
-  static constexpr std::int64_t kManyFree = 20;  ///< one row in so many starts free: no relabelling at first
+  static constexpr std::int64_t kManyFree =
+      20;  ///< one row in this many starts free: no relabelling at first
 
   void relabel() {
     const Timed timed(stats_, "global_relabel");
@@ -97,16 +98,17 @@ class Pushing {
     ++stats_.global_relabels;
   }
 
-  /// Each thread takes some of the active rows and lets them, and the rows that they displace, push, first
-  /// come, first served, until none is active or its share of `most` pushes is made: first its own list's,
-  /// whose labels lie in its cache, then what others have not begun. Where there are fewer rows than threads
-  /// none gets more: all would wait for pushes that one relabelling by all makes needless. But `least`, the
-  /// levels of the last one, are what one row's path may take.
+  /// Threads take parts of the active rows, which push, as do the rows that they displace, first come, first
+  /// served, until none is active or the part's share of `most` pushes is made. A thread first takes its own
+  /// list, whose labels are in its cache, then parts that other threads have not begun. The share does not
+  /// grow if there are fewer rows than threads: a relabelling by all threads then replaces many pushes of a
+  /// few. It is at least `least`, the levels of the last relabelling, as the path of one row may need so
+  /// many.
   void push_all(std::int64_t most, std::int64_t least) {
     const Timed timed(stats_, "push");
     const std::int64_t count = count_all(active_);
     const std::size_t lists = active_.size();
-    // Several parts a thread, as the last to end is waited for.
+    // Several parts per thread, since all wait for the last to end.
     const auto wanted = kTurnsOfAThread * static_cast<std::int64_t>(lists);
     const std::int64_t part =
         lists == 1 ? count
@@ -145,7 +147,7 @@ class Pushing {
       lane.pushes = 0;
     }
   }
-  /// The active rows that are a thread's, whichever thread displaced them.
+  /// Collects the active rows that a thread owns, whichever thread displaced them.
   void gather_own(std::size_t thread) {
     std::vector<Index>& active = active_[thread];
     active.clear();
@@ -201,9 +203,9 @@ class Pushing {
     }
   }
 
-  /// One double push: the row takes a column of least label, whose row is returned (-1: it was free), or
-  /// stays free for good, -1 too. The column cannot be left but through the row's other columns: its label
-  /// becomes one more than the least of theirs.
+  /// One double push: the row takes a column of least label. Returns the displaced row, or -1 if the column
+  /// was free or the row stays free for good. A path from the column must continue through the row's other
+  /// columns, so its label becomes one more than their least.
   Index push_by_words(Index row, Lane& lane) {
     while (true) {
       const auto cols = graph_.cols_of(row);
@@ -241,8 +243,8 @@ class Pushing {
   std::int64_t given_up_ = 0;
 };
 
-/// Regions are threads' own, unless some thread has much more than others. Somewhat more it has where its
-/// core is faster: then it grew more in the same time, and takes no longer for it afterwards either.
+/// Each thread keeps the region that it grew, unless some region is much larger than others. A thread on a
+/// faster core grows a somewhat larger region, but also works it off faster.
 Partition partition_of(const BfsReordering& near, int threads) {
   const std::size_t parts = near.row_borders.size() - 1;
   std::vector<Index> rows(at(threads), 0);
@@ -255,7 +257,7 @@ Partition partition_of(const BfsReordering& near, int threads) {
 
 constexpr auto kSameName = [](Index k) { return k; };
 
-/// The graph as it lies.
+/// Without renumbering.
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
@@ -271,8 +273,8 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace
 
-/// So many columns are worth renumbering: it is not only the cache that labels no longer fit in, but also
-/// the mail between threads that nearness spares.
+/// Columns from which renumbering pays: their labels no longer fit in the cache, and neighbours with close
+/// numbers cause fewer messages between threads.
 constexpr Index kWorthReordering = 1 << 16;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,

@@ -17,14 +17,14 @@ namespace pushing {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kFewPeeled = 1024;         ///< vertices of a round that are not peeled any more
+constexpr int kFewPeeled = 1024;         ///< vertices of a round below which peeling stops
 constexpr Offset kMostPeeledDegree = 5;  ///< mean degree up to which a graph may be peeled
 
 unsigned blocks_for(Index count) {
   return static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, 1, 1 << 16));
 }
 
-/// Gathers a block's part of a list, which the grid then has with one addition.
+/// Gathers a block's part of a list, so that one atomic addition per block appends it to the grid's list.
 struct Gathered {
   Index item[2 * kThreads];
   int count, base;
@@ -46,8 +46,8 @@ struct Gathered {
   }
 };
 
-/// Words, and the list of rows that are free and have columns. What peeling has decided over is out of it:
-/// no search reaches such a row, and no row takes such a column.
+/// Initialises the words and the list of rows that are free and have columns. Vertices that peeling has
+/// settled are excluded: no search reaches such a row, and no row takes such a column.
 __global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_to_row) {
   __shared__ Gathered rows, cols, active;
   if (threadIdx.x == 0) rows.count = cols.count = active.count = 0;
@@ -119,7 +119,7 @@ void launch(gpu::Arena& arena, Push p) {
                                          sizeof(Shared), arena.stream()));
 }
 
-/// Peeling costs some walks along every edge: where there are many, more than it spares.
+/// Peeling walks along every edge a few times, which does not pay if there are many.
 bool worth_a_look(Index rows, Index cols, Offset edges) {
   return 2 * edges <= kMostPeeledDegree * (Offset{rows} + cols);
 }

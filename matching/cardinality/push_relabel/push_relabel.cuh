@@ -18,8 +18,7 @@ std::size_t push_relabel_bytes(const CardinalityProblem& problem);
 
 /// Makes a matching maximum, on the arena's stream, without waiting. `sides` needs its columns. `chain`:
 /// double pushes that a chain makes before the next global relabelling; 0: by its levels. `peeling`: the
-/// matching's start, whose vertices need no more looking at where it has set to work; nullptr: there was
-/// none.
+/// peeling that made the start, whose settled vertices are skipped; nullptr: there was none.
 const pushing::Counters* enqueue_push_relabel(gpu::Arena& arena, const DeviceSides& sides, Offset edges,
                                               std::int64_t chain, const DeviceMates& there,
                                               const Peeling* peeling = nullptr);

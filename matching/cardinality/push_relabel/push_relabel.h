@@ -47,8 +47,8 @@ class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
 
-  /// For other solvers' last rows, too: from any matching, unchecked, a two-sided graph; phases are added to
-  /// the statistics as they are counted here.
+  /// Makes any matching of a two-sided graph maximum; also for the last rows of other solvers. Nothing is
+  /// checked. Adds its phases to the statistics.
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
 

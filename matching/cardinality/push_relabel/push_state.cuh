@@ -16,14 +16,15 @@ constexpr unsigned kAll = 0xffffffffU;
 constexpr int kChunkEdges = 64;  ///< edges of a column that one group visits
 constexpr int kStaged = 8192;    ///< chunks that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
-constexpr int kAside = 4;  ///< chunks that a group visits side by side, where there are many
+constexpr int kAside = 4;  ///< chunks that a group visits at once, if there are many
 constexpr int kApart =
     1024;  ///< chunks of a frontier per block, up to which each block explores its part alone
-constexpr int kLook = 128;                      ///< chunks of a block from which on many visits are wasted
-constexpr int kHops = 8;                        ///< levels that blocks explore alone,
+constexpr int kLook = 128;  ///< chunks of a block from which many visits are wasted, so that rows are read
+                            ///< before they are claimed
+constexpr int kHops = 8;    ///< levels that blocks explore alone,
 constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few chunks
-constexpr int kShare = 24;    ///< pushes that every chain may make in a phase, beside as many as levels
-constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
+constexpr int kShare = 24;  ///< pushes that a chain may make in a phase, in addition to the number of levels
+constexpr int kPatience = 4;  ///< phases in which no chain ends before fewer chains are tried
 constexpr int kRecords = 64;  ///< phases recorded separately; the last one includes all later ones
 
 using Word = unsigned long long;
@@ -60,14 +61,14 @@ struct PhaseRecord {
 struct Counters {
   int frontier[3], reached[3];  ///< of a round: chunks to visit; active rows that the round before reached
   int active[3], head[2];       ///< of a phase: rows to push; the next one to take
-  int hops[3];                  ///< of a round: levels that the round before went
+  int hops[3];                  ///< of a round: levels explored in the previous round
   int phases;
   unsigned long long edges;
   PhaseRecord record[kRecords];
 };
 static_assert(sizeof(Counters) <= 4096, "comes back in a page");
 
-/// How the kernels' work is cut up for a graph's mean degree.
+/// How the kernels divide the work, by the mean degree of the graph.
 template <int kGroup, int kNearPerLane>
 struct Shape {
   static constexpr int kLanes = kGroup;                                     ///< that read one row
@@ -78,7 +79,7 @@ struct Shape {
                        ///< a reader of the row need not look where its edges begin
 };
 constexpr Index kMore =
-    -2;  ///< in the last near place: the row's last columns are in its list of edges alone
+    -2;  ///< in the last near place: the row's other columns are only in its list of edges
 
 struct Push {
   DeviceSides graph;
@@ -107,7 +108,8 @@ __device__ inline unsigned long long nanoseconds() {
 struct Shared {
   EdgeChunk chunk[kStaged];
   int count, base, reached;
-  int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
+  int hop_count[3], hop_reached[3],
+      told[2];  ///< of a level: as Counters for a round; and the rows that all blocks reached
 };
 
 /// Hands edges to put(chunk), at most kChunkEdges at a time.
@@ -119,14 +121,14 @@ __device__ void for_chunks(EdgeChunk edges, Put&& put) {
   if (count > 0) put(stretch_of(begin, count));
 }
 
-/// Puts a chunk into the grid's list; lanes of a warp that do so together ask for room once.
+/// Adds a chunk to the grid's list; lanes of a warp that call together share one atomic addition.
 __device__ inline void append(const EdgeChunk& chunk, EdgeChunk* list, int* count) {
   const auto together = cooperative_groups::coalesced_threads();
   int place = 0;
   if (together.thread_rank() == 0) place = atomicAdd(count, static_cast<int>(together.size()));
   list[together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = chunk;
 }
-/// Puts a chunk where the block gathers them, or, where that is full, into the grid's list.
+/// Adds a chunk to the block's buffer or, if that is full, to the grid's list.
 __device__ inline void stage(Shared& shared, const EdgeChunk& chunk, EdgeChunk* list, int* count) {
   const int place = atomicAdd(&shared.count, 1);
   if (place < kStaged)
@@ -134,7 +136,7 @@ __device__ inline void stage(Shared& shared, const EdgeChunk& chunk, EdgeChunk* 
   else
     append(chunk, list, count);
 }
-/// Moves what was gathered to the grid's list. The whole block calls; so ends a round of staging.
+/// Moves the block's buffer to the grid's list, which ends a round of staging. Called by the whole block.
 __device__ inline void unstage(Shared& shared, EdgeChunk* list, int* count, int* reached) {
   __syncthreads();
   const int staged = min(shared.count, kStaged);

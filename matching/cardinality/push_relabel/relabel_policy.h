@@ -6,13 +6,13 @@
 
 namespace motes::matching::detail {
 
-/// When pushes should make way for new labels. All figures in pushes.
+/// Decides when to relabel. All costs are in pushes.
 class RelabelPolicy {
  public:
   explicit RelabelPolicy(std::int64_t most) : most_(most) {}
-  /// Not only when most are made, but also when they bring less than they and the relabelling before them, at
-  /// its cost, have brought on average. What pushes bring is the logarithm of the active rows before to those
-  /// after. `active`: those with a path. Looks after each `window`.
+  /// Relabels not only after `most` pushes, but also when the gain per push falls below the average gain
+  /// since the last relabelling, whose cost counts as pushes. The gain is the logarithm of the ratio of
+  /// active rows before and after. `active`: rows that may have a path. Decides after every `window` pushes.
   void watch(std::int64_t active, std::int64_t cost, std::int64_t window) {
     first_ = last_ = active;
     cost_ = cost;

@@ -19,10 +19,10 @@
 
 namespace motes::matching::detail {
 
-/// Makes the matching maximum. False: all rows that may have a path are 65,534 columns or more from its end,
-/// for which 16 bits do not do; the matching is valid, and no smaller than before. Of the options:
-/// relabel_frequency (0: when pushes bring too little, relabel_policy.h) and reorder, which is whether lists
-/// go into slots. Needs columns. O(rows * nnz).
+/// Makes the matching maximum. Returns false if all rows that may have a path are 65,534 columns or more from
+/// its end, beyond 16-bit labels; the matching is then valid and no smaller than before. Of the options:
+/// relabel_frequency (0: when pushes bring too little, relabel_policy.h) and reorder (here: whether lists are
+/// stored in slots). Needs columns. O(rows * nnz).
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats);
 

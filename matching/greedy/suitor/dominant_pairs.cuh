@@ -29,7 +29,7 @@ struct alignas(32) Kept {
 };
 static_assert(sizeof(Kept) == 32);
 
-/// What the vertices want.
+/// The choices of all vertices.
 struct Choices {
   Index* first;   ///< [vertices] the best neighbour, -1 = none or wide
   Kept* kept;     ///< [vertices]
@@ -40,7 +40,7 @@ struct Choices {
   int warps;      ///< of chase_kernel; page k is the first of warp k
 };
 
-/// Where a warp lists vertices for the next launch: a page at a time, so that warps seldom meet.
+/// Where a warp lists vertices for the next launch: it takes a page at a time, so that warps rarely contend.
 struct Page {
   Waiting* at = nullptr;
   int used = 0;
@@ -69,7 +69,8 @@ __device__ inline void order(std::uint32_t& greater, std::uint32_t& less) {
   less = both[1];
 }
 
-/// Brings four numbers among the greatest five so far, which fall from top[0] on; at first there are none.
+/// Merges four numbers into the greatest five so far, in falling order from top[0]; `at_first`: there are
+/// none yet.
 __device__ inline void add_four(std::uint32_t (&four)[kKept], bool at_first,
                                 std::uint32_t (&top)[kKept + 1]) {
   static_assert(kKept == 4);
@@ -84,7 +85,7 @@ __device__ inline void add_four(std::uint32_t (&four)[kKept], bool at_first,
     return;
   }
 #pragma unroll
-  for (int k = 0; k < kKept; ++k) {  // the greatest four of both, first rising, then falling, or so turned
+  for (int k = 0; k < kKept; ++k) {  // the greatest four of both: a bitonic sequence
     order(top[k], four[kKept - 1 - k]);
     top[kKept] = max(top[kKept], four[kKept - 1 - k]);
   }
@@ -94,9 +95,9 @@ __device__ inline void add_four(std::uint32_t (&four)[kKept], bool at_first,
   order(top[2], top[3]);
 }
 
-/// The best edges of entries [first, last) of the room, fewer than 64, as far as there are; the best's
-/// column. Entries are told apart by 26 bits, with their number in the other six: of whole words only where
-/// that does not do.
+/// The best edges of entries [first, last) of the room, fewer than 64, and the column of the best. Entries
+/// are compared by 26 leading bits, with their position in the other six; by whole words only if that does
+/// not decide.
 template <class Weights>
 __device__ inline Kept best_of(const Room& room, int first, int last, Index vertex, Index& best) {
   static_assert(kWide <= 64);
@@ -167,7 +168,7 @@ __device__ inline void store(const Choices& choices, const Kept& kept, Index ver
   if (even + 1 < count) to[2] = odd ? back : other;
 }
 
-/// All vertices' best edges; wide vertices choose none.
+/// Finds all vertices' best edges; wide vertices choose none.
 template <class Weights>
 __global__ void __launch_bounds__(kBlock, kBlocks) choose_kernel(Suitor s, Choices choices) {
   __shared__ Room rooms[kBlock / 32];
@@ -189,9 +190,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks) choose_kernel(Suitor s, Choic
   tell(s.n, warp.tally);
 }
 
-/// Tells which vertices are left: all but those that chose each other. Launched once for each range [low,
-/// high) of first choices, small enough that these stay in the cache, and for the last range with kLast: that
-/// begins the words. Until then `who` of Left are the others.
+/// Determines which vertices are left: all that did not choose each other. Launched once for each range [low,
+/// high) of first choices, small enough for the cache, and with kLast for the last range, which also
+/// initialises the words. Until then `who` of Left holds the vertices in pairs.
 template <bool kLast>
 __global__ void __launch_bounds__(kAgreeBlock)
     agree_kernel(Suitor s, Choices choices, Index low, Index high) {
@@ -252,9 +253,9 @@ __global__ void __launch_bounds__(kAgreeBlock)
   }
 }
 
-/// One proposal of a vertex along the best edge that it has kept, is below its limit and leads to one that is
-/// left. Returns the vertex that goes on: the displaced one, or itself, below that edge. Where it has kept no
-/// such edge, it is to look through its list (has_to_look) for those behind, unless there are none.
+/// One proposal of a vertex along the best edge that it has kept, that is below its limit and leads to a
+/// vertex that is left. Returns the vertex that continues: the displaced one, or itself below that edge. If
+/// it has kept no such edge, it must read its list (has_to_look), unless the list holds no others.
 __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, Waiting& me, Tally& tally,
                                 bool& has_to_look) {
   const auto* kept = reinterpret_cast<const uint4*>(choices.kept + me.vertex);
@@ -289,8 +290,8 @@ __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, W
   return after;
 }
 
-/// Suitors of the vertices that are left, along the edges kept. Wide vertices have kept none, and propose in
-/// a later launch: no vertex displaces them here.
+/// Proposals of the vertices that are left, along the edges kept. Wide vertices have kept none and propose in
+/// a later launch.
 __global__ inline void __launch_bounds__(kChaseBlock, kChaseBlocks)
     chase_kernel(SuitorOfLeft s, Choices choices) {
   __shared__ Queue<128> queues[kChaseBlock / 32];
@@ -326,8 +327,8 @@ __global__ inline void __launch_bounds__(kChaseBlock, kChaseBlocks)
   tell(s.n, tally);
 }
 
-/// Suitors of the vertices that chase_kernel listed, all below a limit: without a look a vertex may ask
-/// one that is not left.
+/// Proposals of the vertices that chase_kernel listed, along edges below their limits. A vertex may propose
+/// to one that is not left, which rejects it.
 template <class Weights>
 __global__ void __launch_bounds__(kBlock, kBlocks) late_kernel(SuitorOfLeft s, Choices choices) {
   __shared__ Room rooms[kBlock / 32];

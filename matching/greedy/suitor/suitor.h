@@ -6,7 +6,7 @@
 /// algorithm). With the total order of edge_order.h there is one stable outcome, and it is the matching of
 /// greedy-sorted: so any number of threads, and any order of proposals, give the same bits. A suitor is one
 /// 64-bit word (edge_order.h), and taking a vertex one compare-and-exchange. Of bipartite graphs only the
-/// rows propose: half the work, and no columns' side.
+/// rows propose: half the work, and no column side.
 ///
 /// Proof. A matching is dominant if every edge outside it shares an end with a pair that precedes the edge.
 /// 1. One matching is dominant. Walk through the edges in order: an edge with both ends free must be in it,
@@ -24,7 +24,7 @@
 
 namespace motes::matching {
 
-/// O(proposals * degree); a vertex proposes about twice on the mean where weights are random.
+/// O(proposals * degree); a vertex proposes about twice on average if weights are random.
 class Suitor final : public GreedySolver {
  private:
   void run(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer) const override;

@@ -12,7 +12,7 @@ constexpr unsigned kAll = 0xffffffffU;
 constexpr int kRoom = 512;  ///< entries that a warp holds in shared memory; a multiple of 4
 constexpr int kWide = 64;   ///< degree from which a warp takes a vertex together
 constexpr int kBig = 512;   ///< degree from which a vertex is among the first to be taken by a warp
-constexpr int kHub = 4096;  ///< degree from which a block does
+constexpr int kHub = 4096;  ///< degree from which a block takes it
 // Threads of a block, and blocks of a multiprocessor, of the three launches.
 constexpr int kBlock = 256, kBlocks = 5;
 constexpr int kWideBlock = 256, kWideBlocks = 5;
@@ -35,13 +35,13 @@ struct Waiting {
   Index vertex;
 };
 
-/// A warp's vertices that wait, in shared memory.
+/// A warp's queue of waiting vertices, in shared memory.
 template <int kSize>
 struct Queue {
   Word limit[kSize];
   Index vertex[kSize];
 
-  /// Adds lanes' vertices, where they have one, to the `waiting` that are there; returns how many.
+  /// Adds the vertices of the lanes that have one to the `waiting` ones; returns the new number.
   __device__ int add(int waiting, int lane, const Waiting& me) {
     __syncwarp();
     const unsigned who = __ballot_sync(kAll, me.vertex != -1);
@@ -70,8 +70,8 @@ struct Left {
   int place;
 };
 
-/// Suitors of the vertices that are left: others are in pairs that no proposal can part (dominant_pairs.cuh).
-/// Words lie closer so, and more of them stay in the cache.
+/// Suitors of only the vertices that are left: the others are in pairs that no proposal can separate
+/// (dominant_pairs.cuh). Words are then closer together, and more of them stay in the cache.
 struct SuitorOfLeft : Suitor {
   const Left* left;  ///< [columns / 32 + 1]
 };
@@ -86,8 +86,8 @@ __device__ inline int place_of(const SuitorOfLeft& s, std::uint32_t column) {
 
 __device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
 
-/// A proposal of `vertex` along an edge, as the vertex sees it, to the column whose word is at `place`.
-/// Returns whether it stands; then tells which vertex was displaced (-1: none).
+/// A proposal of `vertex` along an edge (packed as seen from the vertex) to the column whose word is at
+/// `place`. Returns whether it was accepted, and then the displaced vertex (-1: none).
 __device__ inline bool propose(const Suitor& s, Index vertex, Word edge, int place, Waiting& displaced) {
   const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
   const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + place), mine);
@@ -115,8 +115,8 @@ struct Tally {
   unsigned long long entries = 0;
 };
 
-/// Adds up a block's tallies; all its threads call it. One address takes an atomicAdd in some nanoseconds
-/// only, so that thousands of warps do not add to it one by one.
+/// Adds up the tallies of a block, which all its threads call: atomic additions to one address take some
+/// nanoseconds each, too long for thousands of warps.
 __device__ inline void tell(Counters* n, Tally tally) {
   __shared__ unsigned long long sum[3];
   if (threadIdx.x < 3) sum[threadIdx.x] = 0;
@@ -135,9 +135,9 @@ __device__ inline void tell(Counters* n, Tally tally) {
   if (threadIdx.x < 3) atomicAdd(n->total + threadIdx.x, sum[threadIdx.x]);
 }
 
-/// The word below which no edge is open to the vertex, less 1. No word ever passes what its vertex has in the
-/// end (the first to do so would need another one before it), so that the best open edge of a vertex is never
-/// behind its suitor of now. Of general graphs that spares reads; rows of bipartite ones have no suitors.
+/// One less than the word below which no edge is open to the vertex. A vertex's word never exceeds its final
+/// one (the first to do so would need another before it), so the best open edge of a vertex is never worse
+/// than its present suitor. This avoids reads on general graphs; rows of bipartite graphs have no suitors.
 template <class S>
 __device__ inline Word floor_of(const S& s, const Waiting& me) {
   if (s.lists.shift != 0) return 0;
@@ -154,9 +154,10 @@ __device__ inline Word warp_greatest(Word value) {
   return value;
 }
 
-/// A vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps the best
-/// edge of its own part and whether that is open; only threads whose best is taken, and still better than the
-/// best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
+/// Settles a vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps
+/// the best edge of its own part and whether that is open; only threads whose best is taken, and still better
+/// than the best open one, search again. reduce: the greatest of all threads' words, any: whether one says
+/// so.
 template <class Weights, class S, class Reduce, class Any>
 __device__ inline Waiting settle_wide(const S& s, Offset begin, Offset end, Waiting me, int lane, int lanes,
                                       Tally& tally, const Reduce& reduce, const Any& any) {
@@ -232,7 +233,7 @@ __device__ inline void settle_alone(const S& s, Waiting me, int lane, Tally& tal
   }
 }
 
-/// The next of a list, for a warp.
+/// Takes the next element of a list, for a warp.
 __device__ inline int next_of(int& taken, int lane) {
   int k = 0;
   if (lane == 0) k = atomicAdd(&taken, 1);

@@ -2,23 +2,23 @@
 /// Suitor (Manne & Halappanavar 2014) on a GPU.
 ///
 /// word[u] holds the best proposal that u has, as a packed word (edge_order.h), so that one 64-bit atomicMax
-/// is a proposal, and tells whether it stands and who is displaced. The displaced vertex goes on below the
-/// edge it lost: words only grow, and an edge that was refused once is refused for good. So a vertex that
-/// waits is known by its number and that limit. Under a total order every schedule ends in the same words,
-/// those of sorted greedy (suitor.h has the proof).
+/// makes a proposal and returns whether it was accepted and which vertex is displaced. The displaced vertex
+/// continues below the edge it lost: words only grow, so an edge that was refused once is refused for good. A
+/// waiting vertex is thus described by its number and that limit. Under a total order every schedule ends in
+/// the same words, those of sorted greedy (suitor.h has the proof).
 ///
 /// A warp copies the lists of 32 consecutive vertices into shared memory, 16 bytes a copy, and each lane
-/// looks through its vertex's there; that reads most of the graph once, in order. Vertices that were
-/// displaced or refused wait in the warp's queue until 32 are together, and are copied likewise, 8 lanes a
-/// vertex. So lanes are busy though chains differ in length, no lane waits for another's, and nothing waits
-/// for the grid. Vertices of many edges are left to a second launch, a warp each, those of very many to a
-/// third, a block each; a vertex displaced there is continued by the same threads.
+/// searches its vertex's list there; that reads most of the graph once, in order. Vertices that were
+/// displaced or refused wait in the warp's queue until there are 32, and their lists are copied in the same
+/// way, 8 lanes for each. So lanes are busy although chains differ in length, and nothing waits for the grid.
+/// Vertices of many edges are left to a second launch, one warp each, those of very many to a third, one
+/// block each; a vertex displaced there is continued by the same threads.
 ///
-/// Where most entries are those of vertices of many edges, list_kernel finds these first, and warps take them
-/// before the others, all in one launch (merged_kernel): the long ones then do not come last.
+/// If most entries belong to vertices of many edges, list_kernel finds these first, and warps take them
+/// before the others, all in one launch (merged_kernel), so that the longest do not come last.
 ///
-/// Races: word is only changed by atomicMax and only grows, so that a stale value can do no more than cause
-/// a proposal that then fails. Everything else is a warp's or a block's own.
+/// Races: word is only changed by atomicMax and only grows, so a stale value can only cause a proposal that
+/// then fails. All other data belongs to one warp or block.
 
 #include "matching/greedy/suitor/suitor_hubs.cuh"
 
@@ -31,8 +31,8 @@ struct alignas(16) Room {
   Queue<64> queue;
 };
 
-/// The best two of entries [first, last) of the room; 0 = none. Keys alone tell in most cases, and columns
-/// need not be read but for these two.
+/// The best two of entries [first, last) of the room; 0 = none. Keys alone decide in most cases; columns are
+/// then read for these two only.
 struct Two {
   Word best = 0, second = 0;
 };
@@ -42,7 +42,7 @@ __device__ inline Two two_of(const Room& room, int first, int last, std::uint32_
     return pack(Weights::key(Weights::kStored ? room.weight[i] : 0),
                 mix(static_cast<std::uint32_t>(room.col[i]) + shift));
   };
-  // What entries are compared by; of equal weights the neighbours' mixed numbers, of which none is twice.
+  // What entries are compared by; with equal weights the neighbours' mixed numbers, which are distinct.
   const auto rank_of = [&](int i) {
     return Weights::kStored ? Weights::key(room.weight[i])
                             : mix(static_cast<std::uint32_t>(room.col[i]) + shift);
@@ -107,8 +107,8 @@ __device__ inline Word open_of(const S& s, const Room& room, int first, int last
   return best == floor ? 0 : best;
 }
 
-/// What a warp does: 32 vertices are copied into the room, every lane settles its own.
-/// kMerged: vertices of many edges are settled when they come up, and were found before.
+/// The work of a warp: the lists of 32 vertices are copied into the room, and every lane settles its own
+/// vertex. kMerged: vertices of many edges were listed before, and are settled in turn.
 template <class Weights, class S = Suitor, bool kMerged = false>
 struct Warp {
   const S& s;
@@ -120,11 +120,11 @@ struct Warp {
   Index vertex = -1;  ///< the lane's, of the last 32
   Offset base = 0;    ///< where the first's list begins
   int at = 0;         ///< and where, from there, the lane's does
-  int degree = 0;     ///< 0 of vertices that are the next launch's
+  int degree = 0;     ///< 0 for vertices of the next launch
   unsigned todo = 0;  ///< lanes whose vertices are not settled yet
   Tally tally{};
 
-  /// Whether the proposal stands. Loops are not edges.
+  /// Proposes; returns whether it was accepted. Loops are not edges.
   __device__ bool attempt(const Waiting& me, Word edge, Waiting& displaced) {
     if (vertex_of(edge) == static_cast<std::uint32_t>(me.vertex)) return false;
     ++tally.proposals;
@@ -136,15 +136,15 @@ struct Warp {
   /// What a lane has in the room.
   struct Load {
     Waiting me{0, -1};
-    Waiting after{0, -1};  ///< who waits after that: me, where the room was full
+    Waiting after{0, -1};  ///< the vertex that waits after that: me, if the room was full
     int first = 0, last = 0;
     Word floor = 0;
   };
 
   __device__ int rank(unsigned who) const { return __popc(who & ((1U << lane) - 1)); }
 
-  /// Copies that start now and are waited for in settle(). Lists are read once or twice, words over and over:
-  /// lists are the first to leave the cache.
+  /// Starts copies that settle() waits for. Lists are read once or twice, words again and again, so lists are
+  /// the first to be evicted from the cache.
   template <int kBytes>
   __device__ static void copy(void* to, const void* from) {
     std::uint64_t policy;
@@ -165,7 +165,7 @@ struct Warp {
     if constexpr (Weights::kStored) copy<4 * kEntries>(room.weight + to, s.lists.raw + from);
   }
 
-  /// Vertices of many edges are the next launch's, or settled at once.
+  /// Leaves vertices of many edges to the next launch, or settles them at once (kMerged).
   __device__ void postpone(bool is_wide, const Waiting& me) {
     unsigned who = __ballot_sync(kAll, is_wide);
     if (who == 0) return;
@@ -200,7 +200,7 @@ struct Warp {
     todo = __ballot_sync(kAll, degree > 0);
   }
 
-  /// All of them at once, where they are next to each other in memory and have room.
+  /// Copies the lists of all lanes at once, if they are contiguous in memory and fit the room.
   __device__ bool stream(Load& load) {
     const int from = __ffs(static_cast<int>(todo)) - 1, to = 31 - __clz(static_cast<int>(todo));
     const Offset first = base + __shfl_sync(kAll, at, from);
@@ -220,7 +220,7 @@ struct Warp {
     return true;
   }
 
-  /// The lists of all lanes, 8 lanes for each. Returns whether a lane's had room.
+  /// Copies the lists of all lanes, 8 lanes for each. Returns whether this lane's list had room.
   __device__ bool gather(Offset source, int length, Load& load) {
     int place = length;
 #pragma unroll
@@ -254,8 +254,8 @@ struct Warp {
     return load;
   }
 
-  /// Up to 32 vertices of the queue; those for which there is no room wait again. Without kFloor all their
-  /// edges below the limit count, and their suitors are not asked for.
+  /// Loads up to 32 vertices of the queue; those for which there is no room wait again. Without kFloor all
+  /// their edges below the limit count, and their own suitors are not read.
   template <bool kFloor = true>
   __device__ Load queued() {
     const int count = min(waiting, 32);
@@ -282,9 +282,9 @@ struct Warp {
     return load;
   }
 
-  /// Lanes' vertices propose: those that have not done so yet along their best edge, else along the second,
-  /// without a look at its suitor, others along the best one that is open. Vertices displaced or refused then
-  /// wait: all lanes do the same, and none waits for another that is refused time and again.
+  /// The lanes' vertices propose: new ones along their best edge, else along the second, without reading the
+  /// suitor; others along their best open edge. Displaced or refused vertices then wait in the queue, so no
+  /// lane waits for one whose vertex is refused repeatedly.
   __device__ void settle(Load load) {
     arrive(load);
     Waiting& me = load.me;
@@ -309,7 +309,7 @@ struct Warp {
     tally.entries += static_cast<unsigned>(load.last - load.first);
   }
 
-  /// Puts lanes' vertices, where they have one, into the queue.
+  /// Adds the vertices of the lanes that have one to the queue.
   __device__ void wait(const Waiting& after) { waiting += room.queue.add(waiting, lane, after); }
 };
 
@@ -321,8 +321,8 @@ __device__ inline AWarp warp_of(const S& s, Room* rooms) {
           0, Offset{32} * me,         Offset{32} * (kBlock / 32) * gridDim.x};
 }
 
-/// Goes on as long as there are vertices to take (`take`: the next 32 of `count`), proposals of those to make
-/// again, or vertices in the queue: these once they fill the warp, or no other work is left.
+/// Continues while there are vertices to take (`take`: the next 32 of `count`), vertices of these to settle,
+/// or vertices in the queue, which are taken when they fill the warp or no other work is left.
 template <class W, class Take>
 __device__ void work_through(W& warp, Offset count, const Take& take) {
   for (;;) {
