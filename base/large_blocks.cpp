@@ -112,7 +112,7 @@ void* take_block(std::size_t bytes) {
 void give_block(void* block) noexcept {
   const Mode now = mode.load(std::memory_order_relaxed);
   if (now != Mode::memory && block != nullptr) {
-    // A child's copy of the list may be locked for ever, so it keeps what may be a file.
+    // A child's copy of the list may stay locked, so it keeps what may be a file.
     if (may_be_file(block) && (now == Mode::child || give_file(block))) return;
     if (const std::size_t size = system::block_size(block); size >= kLargeBlock)
       in_memory -= static_cast<std::int64_t>(size);

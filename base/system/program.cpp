@@ -54,7 +54,7 @@ std::string hexadecimal(std::uint32_t value) {
 }
 
 /// Waits for the child and returns its status. If the launcher ends, kills the child, which could otherwise
-/// run on alone or wait for other ranks for ever. `from_child` is a pipe whose other end is closed when the
+/// run on alone or wait for other ranks forever. `from_child` is a pipe whose other end is closed when the
 /// child ends.
 int wait_while_launched(pid_t child, pid_t launcher, int from_child) {
   constexpr int kCheckMs = 200;

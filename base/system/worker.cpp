@@ -97,7 +97,7 @@ void limit_memory(std::uint64_t more) {
 /// What the child must not share with the parent: open files, answers to signals, core dumps, its terminal.
 void leave_parent(int socket, int memory) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) std::signal(number, SIG_DFL);
-  // It ends when the parent does, which finishes the frame at hand first.
+  // It ends when the parent does; the parent finishes its present frame first.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);

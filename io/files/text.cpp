@@ -23,7 +23,7 @@ std::ifstream open_regular(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(status)) {
     throw InputError(path.string() + ": this is a folder; name a file in it");
   }
-  if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could wait for ever
+  if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could block forever
     throw InputError(path.string() +
                      ": this is not a regular file; save its contents to a file, and give that");
   }

@@ -27,7 +27,7 @@ std::string lower_case(std::string_view text);
 /// number.
 std::optional<double> parse_double(std::string_view text);
 
-/// The same for whole numbers; "3.0" is 3, "3.5" is none. Exact over all of int64 when written without a
+/// The same for whole numbers: "3.0" is 3, "3.5" is rejected. Exact over all of int64 when written without a
 /// point.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 

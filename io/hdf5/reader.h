@@ -27,7 +27,7 @@ class Reader {
   Reader& operator=(Reader&&) noexcept;
 
   bool has(const std::string& name) const;        ///< an object, and every group on the way to it
-  int dimensions(const std::string& name) const;  ///< of a dataset of numbers; -1 where it is none
+  int dimensions(const std::string& name) const;  ///< of a dataset of numbers; -1 for anything else
   /// Shape and type of a dataset of numbers; none where it is missing, a group, or of no numbers.
   std::optional<DatasetInfo> dataset(const std::string& name) const;
   /// All values, converted to `as`, row-major. `out` must hold dataset(name)->values() of them. The memory

@@ -1,6 +1,6 @@
-/// The layout that io/detail/bdv_frames.cpp reads and Fiji's BigDataViewer opens. Voxels are stored as int16
-/// with the bits of uint16, as Java has no unsigned type. The XML has no place for the time between frames:
-/// it is kept as the attribute frame_interval_s of the HDF5 file's root, which other programs pass over.
+/// The layout that bdv_frames.cpp reads and Fiji's BigDataViewer opens. Voxels are stored as int16 with the
+/// bits of uint16, as Java has no unsigned type. The XML has no place for the time between frames: it is kept
+/// as the attribute frame_interval_s of the HDF5 file's root, which other programs ignore.
 
 #include <algorithm>
 #include <array>

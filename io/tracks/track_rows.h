@@ -29,7 +29,7 @@ struct TrackRows {
 /// in one frame. O(rows), and O(rows log rows) where a track's rows are not in the order of frames.
 TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_t row)>& where);
 
-/// `name`, with underscores appended until it is none of `taken`; adds it there.
+/// `name`, with underscores appended until it is not in `taken`; adds it there.
 std::string unique_name(std::string name, std::set<std::string>& taken);
 
 }  // namespace motes::io::detail

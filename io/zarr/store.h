@@ -25,7 +25,7 @@ class Store {
   std::unique_ptr<InputFile> open(const std::string& key) const;
   bool has(const std::string& key) const;
   bool has_folder(const std::string& key) const;
-  /// A metadata file; none where there is none. Throws InputError for what is not a JSON object, is nested
+  /// A metadata file; empty if it does not exist. Throws InputError if it is not a JSON object, is nested
   /// deeper than 64 levels or larger than 64 MiB.
   std::optional<Json> json(const std::string& key) const;
   [[noreturn]] void fail(const std::string& key, const std::string& what) const;

@@ -23,7 +23,7 @@ struct Edge {
   Index row, col;
 };
 
-/// Which rows of a graph are made: the block of a rank, of so many. The default is all.
+/// Which rows of a graph are made: the block of one of several ranks. The default is all.
 struct Part {
   int rank = 0, ranks = 1;
   Block of(Index rows) const { return block_of(rows, rank, ranks); }

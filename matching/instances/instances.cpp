@@ -35,7 +35,7 @@ void require_matrix(Index rows, Index cols) {
                  "a full matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
 }
 
-/// The rows to make of so many; tells `wanted`, if there is one, of the whole.
+/// The rows to make; sets `made` and `all_rows` of `wanted`, if given.
 Block rows_to_make(Index rows, Index cols, bool unmatched, RowsWanted* wanted) {
   const auto block = wanted != nullptr ? wanted->choose(rows, cols, unmatched) : std::nullopt;
   if (!block) return {0, rows};

@@ -140,7 +140,7 @@ def track(
     motes.UsageError, motes.InputError
         With one line that says what to do.
     KeyboardInterrupt
-        After Ctrl-C, at the end of the frame at hand.
+        After Ctrl-C, when the present frame is finished.
     """
     given = dict(
         voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, gate=gate,

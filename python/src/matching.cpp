@@ -18,19 +18,19 @@
 namespace motes::python {
 namespace {
 
-/// Up to so many entries solve_small is faster than what large problems take.
+/// Up to this many entries solve_small is faster than the path of large problems.
 constexpr std::size_t kSmallEntries = 1 << 19;
 /// The same where one side has more than 4 times as many as the other.
 constexpr std::size_t kSmallWideEntries = 1 << 18;
-/// From so many entries on Python's lock is released.
+/// From this many entries the interpreter lock (GIL) is released.
 constexpr std::size_t kUnlockedEntries = 64 * 64;
-/// From so many entries on more than one thread pays.
+/// From this many entries more than one thread pays.
 constexpr std::size_t kThreadedEntries = 512 * 512;
 /// The same for edges of a cardinality problem.
 constexpr std::size_t kThreadedEdges = 1 << 22;
-/// From so many entries on Ctrl-C is heard: fewer are done before anyone would press it.
+/// From this many entries Ctrl-C interrupts a solve; smaller ones end before a user could press it.
 constexpr std::size_t kLongEntries = 1 << 18;
-/// Up to so many edges SmallCardinality is done while a solver is being chosen.
+/// Up to this many edges SmallCardinality takes less time than choosing a solver.
 constexpr std::size_t kSmallEdges = 1 << 12;
 
 /// A copy, made faster than to_numpy hands small arrays over.

@@ -39,7 +39,7 @@ std::span<const T> as_span(const Array1<T>& array) {
   return {array.data(), array.size()};
 }
 
-/// Sets Python's error for the library's exception at hand (in a catch block); rethrows any other.
+/// In a catch block: sets Python's error for an exception of the library; rethrows any other.
 void translate_error();
 
 /// Throws what a signal handler raised (KeyboardInterrupt), wherever the lock is.

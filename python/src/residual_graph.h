@@ -35,7 +35,7 @@ class ResidualGraph {
   ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit, ResidualMemory& memory);
   const std::vector<ResidualEdge>& edges() const { return edges_; }
   Index nodes() const { return costs_.cols() + 1; }
-  /// So many edges that costs must be tied, and many cycles are light.
+  /// Whether there are so many edges that costs must be tied and many cycles have weight near 0.
   bool has_ties() const { return edges_.size() > 8 * at(costs_.cols()) + 64; }
 
  private:

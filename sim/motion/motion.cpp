@@ -1,16 +1,16 @@
-/// The motion of Vasconcelos & Rosenhahn 2009, section 6, and what users' particles do besides. The rule of
-/// one particle is in detail/walker.h, which CPU and GPU share.
+/// The motion of Vasconcelos & Rosenhahn 2009, section 6, with further kinds of motion. The rule of one
+/// particle is in walker.h, which CPU and GPU share.
 ///
 /// Of the paper: "two vectors: the correlation vector, as a persistence tendency to keep the particle moving
 /// in the same direction, and the bias vector, a randomly generated vector", combined linearly by a
 /// persistence level in [0, 1]. Read here as: direction_t = normalised(persistence * direction_t-1 +
 /// (1 - persistence) * random unit vector), and every step is speed * dt long. The paper leaves the length
 /// open; a fixed one makes `speed` mean what it says at every persistence. At 0 all directions are
-/// independent, at 1 a particle flies straight for ever. At a wall the path is folded back and the direction
+/// independent, at 1 a particle flies straight forever. At a wall the path is folded back and the direction
 /// mirrored, so that a reflected step keeps its path length.
 ///
-/// Only +, -, *, /, sqrt and functions made of them (detail/exact_math.h) touch the positions, so the truth
-/// is the same to the last bit on every machine, on CPU and GPU.
+/// Only +, -, *, /, sqrt and functions made of them (motes/base/exact_math.h) touch the positions, so the
+/// truth is the same to the last bit on every machine, on CPU and GPU.
 
 #include <atomic>
 

@@ -27,7 +27,7 @@ Span profile(double centre, double sigma, std::int64_t n) {
 
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
-/// Knuth's product of uniforms, in pieces of mean 30 lest exp(-mean) underflows.
+/// Knuth's product of uniforms, in pieces of mean 30 so that exp(-mean) does not underflow.
 std::uint16_t poisson(std::mt19937_64& random, double mean) {
   int count = 0;
   while (mean > 0) {

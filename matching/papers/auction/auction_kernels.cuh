@@ -27,7 +27,7 @@ namespace motes::matching::device {
 using detail::kLowestDual;
 
 inline constexpr int kGridThreads = 256, kBlockThreads = 512;
-inline constexpr int kFewBidders = 128;  ///< one block serves so many faster than a grid
+inline constexpr int kFewBidders = 128;  ///< up to this many, one block is faster than a grid
 
 __device__ inline void push(const Frontier& f, int half, Index person) {
   const auto group = cooperative_groups::coalesced_threads();

@@ -1,7 +1,7 @@
 #pragma once
 /// The Hungarian method after Date & Nagi, "GPU-accelerated Hungarian algorithms for the Linear Assignment
 /// Problem", Parallel Computing 57 (2016): the classical and the alternating-tree variant, sequential, with
-/// OpenMP and in CUDA, from one set of rules (rules.h).
+/// OpenMP and in CUDA, from one set of rules (canonical/search_rules.h).
 ///
 /// Both begin with the initial reduction (section 4.1) and a greedy assignment on the pairs it leaves with
 /// slack c_ij - u_i - v_j = 0. Then searches alternate with augmentations until no row is free: all free rows
@@ -37,8 +37,8 @@
 /// - Zero slacks are compressed (section 3.3) per level on the CPU; on the GPU a level's rows claim columns
 /// as
 ///   they are read: the list would be used once. There is no copy of the matrix, nor anything of its size.
-/// - Rectangles, unmatched costs and forbidden pairs come with the canonical form (detail/canonical.h). Trees
-///   are rebuilt for each search, as in the paper.
+/// - Rectangles, unmatched costs and forbidden pairs come with the canonical form
+///   (canonical/canonical_form.h). Trees are rebuilt for each search, as in the paper.
 ///
 /// Warm starts: see Start; on the GPU it is read from host memory whatever the problem's space.
 ///

@@ -109,7 +109,7 @@ inline void read_report(const Report& report, detail::Solution& out) {
 }
 
 /// Initial reduction and assignment, then one cooperative launch of `kernel` with blocks of `threads`.
-/// prepare(search) adds what this search has besides and returns how many blocks there shall be.
+/// prepare(search) adds the state of this kind of search and returns the number of blocks to launch.
 template <class Tree, class Entries, class Prepare>
 detail::Solution solve_in_one_launch(gpu::Arena& arena, const CanonicalSides& sides,
                                      const DeviceCanonical<Entries>& p, const Start& start,

@@ -11,7 +11,7 @@
 
 namespace motes {
 
-/// A block of at least so many bytes is large.
+/// A block of at least this many bytes is large.
 inline constexpr std::size_t kLargeBlock = std::size_t{1} << 17;
 
 /// From now on large blocks are in memory while they take less than a quarter of `memory_bytes` together, the

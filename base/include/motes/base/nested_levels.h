@@ -5,7 +5,7 @@
 
 namespace motes {
 
-/// At least so many nested parallel regions while it lives. It is a setting of the calling
+/// Allows at least `levels` nested parallel regions during its lifetime. It is a setting of the calling
 /// thread alone (libgomp 12 and libomp 14 were asked), and its value comes back afterwards.
 class NestedLevels {
  public:

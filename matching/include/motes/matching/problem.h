@@ -158,8 +158,8 @@ int fraction_bits_of(const CostsView& problem);
 std::span<const Cost> unmatched_row_cost_of(const CostsView& problem);
 std::span<const Cost> unmatched_col_cost_of(const CostsView& problem);
 
-/// The fraction bits of the finest grid that is safe for costs of magnitude up to `largest` and so many
-/// vertices: the largest cost has at most 40 bits, fewer if a sum over all vertices could exceed 2^60. May
+/// The fraction bits of the finest grid that is safe for costs of magnitude up to `largest` and this number
+/// of vertices: the largest cost has at most 40 bits, fewer if a sum over all vertices could exceed 2^60. May
 /// be negative. Throws std::invalid_argument unless `largest` is finite and not negative.
 int fraction_bits_for(double largest, Index rows, Index cols);
 

@@ -22,7 +22,7 @@ struct GreedyCertificate {
   std::string fault;  ///< the first fault, with its vertices; empty if there is none
 };
 
-/// Checks an answer, of which nothing is trusted. The graph must be valid (check_problem). Host problems;
+/// Checks an answer; nothing in it is trusted. The graph must be valid (check_problem). Host problems;
 /// O(rows + cols + nnz) on `threads` threads.
 GreedyCertificate verify(const GreedyProblem& problem, const Matching& answer, int threads = 1);
 
