@@ -91,8 +91,23 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
   return "unknown command '" + word + "'" + did_you_mean(word, command_names(commands), "motes --help");
 }
 
-/// `motes help` and `motes help COMMAND` as the --help that they stand for; CLI11 would take the command's
-/// name for a second command.
+/// The message for an option whose value is missing, repeated or not allowed.
+std::string wrong_value(const CLI::ParseError& error, const std::vector<Command>& commands) {
+  std::string name = "motes";
+  const std::string text = error.what();
+  for (const Command& command : commands) {
+    if (!command.options->parsed()) continue;
+    name += " " + command.options->get_name();
+    const std::string option = text.substr(0, text.find(": "));
+    const CLI::Option* mistaken = command.options->get_option_no_throw(option);
+    if (mistaken == nullptr || dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) break;
+    if (mistaken->results().size() > 1) return option + " is given more than once; keep one of them";
+    return option + " needs a value (" + mistaken->get_type_name() + "); see " + name + " --help";
+  }
+  return text + "; see " + name + " --help";
+}
+
+/// `motes help` and `motes help COMMAND` as the --help that they stand for.
 std::vector<const char*> spelled_out(int argc, const char* const* argv,
                                      const std::vector<Command>& commands) {
   std::vector<const char*> words(argv, argv + argc);
@@ -104,7 +119,7 @@ std::vector<const char*> spelled_out(int argc, const char* const* argv,
   return words;
 }
 
-/// Parses; returns the command to run, or nullptr when all was said (help, version).
+/// Parses the command line. Returns the command to run, or nullptr after printing help or the version.
 const Command* parse(CLI::App& app, const std::vector<Command>& commands, int argc, const char* const* argv,
                      std::ostream& out) {
   try {
@@ -119,7 +134,7 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
   } catch (const CLI::ExtrasError&) {
     throw UsageError(unexpected_word(app, commands));
   } catch (const CLI::ParseError& error) {
-    throw UsageError(std::string(error.what()) + "; see motes --help");
+    throw UsageError(wrong_value(error, commands));
   }
   for (const Command& command : commands) {
     if (command.options->parsed()) return &command;
@@ -138,6 +153,7 @@ void run_command(int argc, const char* const* argv, Session& session) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("TEXT", "");  // the names of arguments say it
+  app.require_subcommand(0, 1);            // a second command's name is an argument, such as a file
   app.set_version_flag("--version", std::string(version()));
   app.footer(
       "To begin: motes track FILE -o DIR. motes COMMAND --help lists options; motes help KEY explains a "
@@ -154,6 +170,8 @@ void run_command(int argc, const char* const* argv, Session& session) {
   const Command* command = parse(app, commands, static_cast<int>(words.size()), words.data(), said);
   if (command == nullptr) return session.console.print(trimmed_end(said.str()));
   session.console.set_quiet(session.quiet);
+  if (std::error_code ignored; std::filesystem::is_directory(session.json, ignored))
+    throw ResourceError("--json: " + session.json + " is a folder; give a file's name");
   if (session.json == "-") session.console.reserve_output_for_json();
   command->run();
 }

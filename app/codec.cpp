@@ -11,7 +11,7 @@
 namespace motes::app {
 namespace {
 
-/// "x=A,y=B" as {x, A, y, B}; none where a part has no '='. A comma that no "key=" follows belongs to a name.
+/// "x=A,y=B" as {x, A, y, B}; none if a part has no '='. A comma that no "key=" follows belongs to a name.
 std::optional<std::vector<std::string>> split_pairs(std::string_view text,
                                                     const std::vector<std::string>& keys) {
   const auto key_at = [&](std::string_view rest) -> std::string {
@@ -107,7 +107,8 @@ Codec<tracking::Region> region() {
             try {
               return tracking::parse_region(whole);
             } catch (const UsageError& error) {
-              throw BadValue(error.what());
+              const std::string message = error.what(), quoted = "'" + whole + "': ";  // assign() quotes it
+              throw BadValue(message.starts_with(quoted) ? message.substr(quoted.size()) : message);
             }
           },
           [](const tracking::Region& r) {
@@ -153,7 +154,7 @@ Codec<std::vector<int>> device_numbers() {
 }
 
 Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys) {
-  std::string allowed = "{role: name, ...}, with the roles ";
+  std::string allowed = "role=NAME,... or {role: NAME, ...}, with the roles ";
   for (std::size_t i = 0; i < keys.size(); ++i)
     allowed += (i == 0 ? "" : i + 1 == keys.size() ? " and " : ", ") + keys[i];
   return {allowed,

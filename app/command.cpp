@@ -32,7 +32,7 @@ bool is_yaml(const std::string& path) {
   return extension == ".yaml" || extension == ".yml";
 }
 
-std::string refuse_empty_name(const std::string& name) { return name.empty() ? "give a file's name" : ""; }
+std::string refuse_empty_name(const std::string& name) { return name.empty() ? "give a name" : ""; }
 
 void add_common_options(CommandOptions command, Session& session) {
   const auto group = "Common options";
@@ -73,8 +73,9 @@ void add_crop_option(CommandOptions command, Session& session) {
 
 namespace {
 
-/// Once: OpenMP ends the process where the system refuses it a thread. Three writers may
-/// each have a team beside the command's own, and a few threads serve by themselves.
+/// Checks once how many threads can be started, since OpenMP ends the process if the system refuses it a
+/// thread. Up to three writers have a team of threads beside the command's own, and there are a few single
+/// threads.
 void limit_threads_to_startable(int wanted) {
   static int asked = 1;
   if (wanted <= asked) return;
@@ -152,7 +153,7 @@ std::vector<int> devices_of(const Config& config) {
 
 void emit_json(Session& session, const nlohmann::ordered_json& result) {
   if (session.json.empty()) return;
-  // Names of files may hold any bytes; JSON may not: those are replaced, not refused.
+  // Names of files may hold bytes that JSON does not allow: they are replaced.
   const std::string text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   if (session.json == "-") {
     session.console.print_json(text);

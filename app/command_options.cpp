@@ -2,9 +2,12 @@
 
 #include "app/command_options.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <CLI/CLI.hpp>
+
+#include "app/codec.h"
 
 namespace motes::app {
 
@@ -29,15 +32,20 @@ CommandOption& CommandOption::check(std::function<std::string(const std::string&
 }
 
 CommandOption& CommandOption::check_positive() {
-  CLI::Validator positive = CLI::PositiveNumber;
-  positive.description("");  // else help shows N:POSITIVE
-  option_->check(positive);
-  return *this;
+  return check([](const std::string& text) {
+    const auto number = parse_number<std::int64_t>(text);
+    return number && *number > 0 ? "" : "'" + text + "' is not allowed; allowed: a whole number above 0";
+  });
 }
 
 CommandOption& CommandOption::check_one_of(std::initializer_list<const char*> words) {
-  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
-  return *this;
+  const std::vector<std::string> allowed(words.begin(), words.end());
+  std::string listed;
+  for (const std::string& word : allowed) listed += (listed.empty() ? "" : ", ") + word;
+  return check([allowed, listed](const std::string& text) {
+    const bool known = std::find(allowed.begin(), allowed.end(), text) != allowed.end();
+    return known ? "" : "'" + text + "' is not allowed; allowed: " + listed;
+  });
 }
 
 CommandOption CommandOptions::add_option(const std::string& names, std::string& target,

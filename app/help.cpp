@@ -195,7 +195,7 @@ Command add_help(CLI::App& app, Session& session) {
       add_command(app, "help", "Explain a command or a key; print the manual page or shell completion");
   auto arguments = std::make_shared<HelpArguments>();
   command.add_option("TOPIC", arguments->topic, "A command, a configuration key or a section of keys");
-  command.add_option("--completion", arguments->completion, "Completion script for a shell")
+  command.add_option("--completion", arguments->completion, "Completion script for bash, zsh or fish")
       .check_one_of({"bash", "zsh", "fish"})
       .type_name("SHELL");
   command.add_flag("--man", arguments->man, "The manual page, for man -l");

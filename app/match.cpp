@@ -23,7 +23,7 @@ std::string initialiser_names() {
   return all;
 }
 
-/// The first solver of a family that runs with a GPU and without.
+/// The first solver of a family that runs both on a GPU and without.
 std::string_view either_form(matching::Family family) {
   for (const auto& info : matching::solvers())
     if (info.family() == family && info.backends.contains(Backend::cpu) &&
@@ -155,7 +155,7 @@ Command add_match(CLI::App& app, Session& session) {
       .type_name("RULE");
   command
       .add_option("--coarsen", arguments->coarsen,
-                  "greedy: merge matched pairs, level by level, until so many vertices are left")
+                  "greedy: merge matched pairs, level by level, until at most N vertices are left")
       .type_name("N")
       .check_positive();
   command

@@ -58,7 +58,8 @@ class Parser {
     name_identities();
     if (identities && roles_.track < 0) {
       throw InputError(reader_.where() +
-                       ": no track column; name it with --columns particle=NAME (the columns are " +
+                       ": no track column; name it with --columns particle=NAME, or find tracks with motes "
+                       "track (the columns are " +
                        listing(reader_.header()) + ")");
     }
     if (roles_.properties.size() > kMostProperties) {

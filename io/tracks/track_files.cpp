@@ -19,6 +19,7 @@
 #include "io/files/encoding.h"
 #include "io/files/gzip.h"
 #include "io/files/text.h"
+#include "io/images/tiff_directories.h"
 #include "io/tracks/track_graph.h"
 
 namespace motes::io {
@@ -163,6 +164,8 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   if (start.empty()) unknown(path, "the file is empty");
   if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
   if (starts_as_xml(start)) return read_xml(path, start, notes);
+  if (detail::is_tiff_head(start))
+    throw InputError(path.string() + ": this is an image, not tracks; motes track finds the tracks in it");
   if (!detail::is_utf16(start) && start.find('\0') != std::string::npos)
     unknown(path, "unknown kind of binary file");
   return read_tracks_csv(path, options, notes);

@@ -44,11 +44,27 @@ TEST_CASE("Mistyped commands and options are answered with the nearest ones") {
   fails({"xyzzy"}, 2, "unknown command 'xyzzy'; see motes --help");
   fails({"link", "a.csv"}, 2, "motes track does that");
   fails({}, 2, "no command given");
-  fails({"track", "a.tif", "--set"}, 2, "--set");
+  fails({"track", "a.tif", "detect"}, 2, "'detect' is one argument too many for 'track'");
+  fails({"help", "track", "detect"}, 2, "one argument too many for 'help'");
   const TempDir dir;
   write_file(dir / "a.tif", "");
   fails({(dir / "a.tif").string()}, 2, "give a command first, as in motes track");
-  fails({"track", "a.tif", "-o", ""}, 2, "give a file's name");
+  fails({"track", "a.tif", "-o", ""}, 2, "--output: give a name; see motes track --help");
+}
+
+TEST_CASE("Values of options that are missing, repeated or not allowed are named") {
+  fails({"track", "a.tif", "--gate"}, 2, "--gate needs a value (UM); see motes track --help");
+  fails({"track", "a.tif", "--set"}, 2, "--set needs a value (key.path=value)");
+  fails({"track", "a.tif", "--gate", "3", "--gate", "4"}, 2, "--gate is given more than once; keep one");
+  fails({"cluster", "slurm", "a.tif", "--tasks", "0"}, 2,
+        "--tasks: '0' is not allowed; allowed: a whole number above 0");
+  fails({"match", "a.mtx", "--coarsen", "many"}, 2, "--coarsen: 'many' is not allowed; allowed: a whole");
+  fails({"match", "a.mtx", "--coarsen-by", "size"}, 2, "'size' is not allowed; allowed: weight, density");
+  fails({"track", "a.tif", "--columns", "x"}, 2, "role=NAME,... or {role: NAME");
+  const Outcome crop = run_motes({"track", "a.tif", "--crop", "0:10"});
+  CHECK_THAT(crop.err, Contains("--crop: input.crop: '0:10' is not allowed; two or three ranges are needed"));
+  const TempDir dir;
+  fails({"track", "a.tif", "--json", dir.path().string()}, 4, "is a folder");
 }
 
 TEST_CASE("Common options are checked like configuration keys") {

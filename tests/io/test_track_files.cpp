@@ -51,7 +51,8 @@ TEST_CASE("unknown formats are refused, naming the known ones") {
   CHECK_THAT(refusal("<TrackMateX/>"), Contains("XML") && Contains("challenge XML"));
   CHECK_THAT(refusal("<TrackMate/>"), Contains("AllSpots"));
   CHECK_THAT(refusal("<?xml version=\"1.0\"?><VTKFile type=\"ImageData\"/>"), Contains("PolyData"));
-  CHECK_THAT(refusal(std::string("II*\0\1\2\3\4", 8)), Contains("binary"));
+  CHECK_THAT(refusal(std::string("\x80\0\1\2\3\4", 6)), Contains("binary"));
+  CHECK_THAT(refusal(std::string("II*\0\1\2\3\4", 8)), Contains("an image") && Contains("motes track"));
   CHECK_THAT(refusal("\x89HDF\r\n\x1a\n"), Contains("HDF5"));
   CHECK_THAT(refusal("\x1f\x8b\x08\x00"), Contains("empty"));
   CHECK_THAT(refusal("hello\n"), Contains("t:1"));
