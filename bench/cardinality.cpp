@@ -11,16 +11,16 @@
 // of the graph included; sensitivity is the standard deviation of the solver's runs over their mean, in
 // percent; mteps are edges traversed in a microsecond of solving. Certificates are checked outside the timer.
 // Counters and step seconds are those of the last run. --frontiers 1 adds a line
-// "#frontier,instance,solver,phase,level,rows" for each level. A solver that cannot do an instance is told on
-// standard error and left out. With --backend cuda initialisers without a CUDA form run on the CPU, and
-// --init none leaves solvers to a start of their own. --space device puts the graph and its columns' side
-// into device memory first; solve_* still hold the answer's way back, device_median_s (between events on the
-// device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on the
-// most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU after
-// the others, whose back end is the GPU; their numbers of threads are --threads, the others then have one.
-// --keep 0: no working memory is kept from run to run, on the host or on a device.
-// --limit S: a solver that took more than S seconds is not run again on that instance. --enough S: one that
-// took S seconds in all is not repeated with that number of threads. `repeats` has how often it ran.
+// "#frontier,instance,solver,phase,level,rows" for each level. A solver that cannot solve an instance is
+// reported on standard error and skipped. With --backend cuda initialisers without a CUDA form run on the
+// CPU, and --init none leaves solvers to a start of their own. --space device puts the graph and its columns'
+// side into device memory first; solve_* still hold the answer's way back, device_median_s (between events on
+// the device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on
+// the most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU
+// after the others, whose back end is the GPU; their numbers of threads are --threads, the others then have
+// one. --keep 0: no working memory is kept from run to run, on the host or on a device. --limit S: a solver
+// that took more than S seconds is not run again on that instance. --enough S: one that took S seconds in all
+// is not repeated with that number of threads. `repeats` has how often it ran.
 
 #include <algorithm>
 #include <chrono>

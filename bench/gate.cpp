@@ -7,11 +7,11 @@
 //   bench_gate --time 1 [--n 50000] ...        seconds of the estimate and of linking, without the F1
 //
 // ratio = root mean square displacement a frame over the spacing of a cube of unit density. Rules: `auto`,
-// what motes takes; `neighbours`, mutual nearest neighbours alone (the default before); `cardinality`, the
-// smallest gate that allows 99 % of the detections a link, right or wrong, without margin; `best`, the best
-// of 18 fixed gates from 0.2 to 3.8 spacings in steps of 2^(1/4) (F1 and complete tracks each at its best).
-// One CSV row a case and rule; gates in units of the nearest-neighbour spacing. `same`: how near a found
-// position must be to its true one.
+// what motes takes; `neighbours`, mutual nearest neighbours alone; `cardinality`, the smallest gate that
+// allows 99 % of the detections a link, right or wrong, without margin; `best`, the best of 18 fixed gates
+// from 0.2 to 3.8 spacings in steps of 2^(1/4) (F1 and complete tracks each at its best). One CSV row a case
+// and rule; gates in units of the nearest-neighbour spacing. `same`: how near a found position must be to its
+// true one.
 
 #include <chrono>
 #include <cmath>

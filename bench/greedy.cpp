@@ -7,7 +7,7 @@
 // Several instances and solvers: separated by blanks. One CSV row for each of their combinations with a
 // number of threads. The graph is in memory before any clock starts; solve_* is all of solve(), the problem's
 // check and the sum of weights included; match_* is the matching alone (stats.seconds "match"): for
-// greedy-proposal and Algorithm 1 without the making of columns' lists ("lists"), which general graphs do not
+// greedy-proposal and Algorithm 1 without building the columns' lists ("lists"), which general graphs do not
 // need. device_median_s is the time between events on the device, 0 without one. Certificates are checked
 // outside the timer: share is the weight over the certificate's upper bound. --rounds 1 adds a line
 // "#round,instance,solver,round,pairs" for each round of the last run. --space device puts the graph and its

@@ -1,8 +1,8 @@
 // Linking benchmark: particles on a correlated walk, exact links of every successive frame pair.
 //
 //   bench_linking [--n 5000,50000] [--ratio 0.1,0.3,0.6] [--persistence 0.5] [--frames 20] [--threads 1]
-//                 [--repeats 5] [--backend cpu|cuda|auto] [--solver auto] [--verify 1] [--header 1] [--dump
-//                 FOLDER]
+//                 [--repeats 5] [--backend cpu|cuda|auto] [--solver auto] [--verify 1] [--header 1]
+//                 [--dump FOLDER]
 //
 // ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates
 // and solving, as link_frames does them; certificates are checked outside the timer, in one warm-up run

@@ -1,6 +1,6 @@
-// Does the pair of frames before help? Particles on a correlated walk; each pair is solved by jv on one
-// thread from nothing (cold), from what the pair before suggests (predicted), and from its own answer
-// (oracle: no prediction can be better).
+// Whether the answer of the previous frame pair is a useful warm start. Particles on a correlated walk; each
+// pair is solved by jv on one thread from nothing (cold), from what the pair before suggests (predicted), and
+// from its own answer (oracle: no prediction can be better).
 //
 //   bench_warm_start [--n 50000] [--ratio 0.1,0.3,0.6] [--persistence 0.5] [--frames 8] [--repeats 5]
 //

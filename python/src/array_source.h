@@ -1,5 +1,5 @@
 #pragma once
-/// A volume series whose frames Python hands out, one at a time.
+/// A volume series whose frames come from a Python callable, one at a time.
 
 #include <motes/io/frame_source.h>
 
@@ -12,7 +12,7 @@ VolumeFrame volume_of(nb::handle array, std::int32_t index, double time_s, const
 
 class ArraySource final : public io::FrameSource {
  public:
-  /// `read(t)` gives frame t as an array. Made and destroyed with Python's lock held.
+  /// `read(t)` gives frame t as an array. Constructed and destroyed with the GIL held.
   ArraySource(nb::callable read, io::SeriesInfo info) : read_(std::move(read)), info_(std::move(info)) {}
   const io::SeriesInfo& info() const override { return info_; }
   VolumeFrame read(std::int32_t t) override {

@@ -156,7 +156,8 @@ class CsrCosts final : public DoubleCosts {
   SparseDoubles s_;
 };
 
-/// The finest grid on which no cost passes `most_bits` bits and no sum over the vertices 60.
+/// The fraction bits of the finest grid on which no cost exceeds `most_bits` bits and no sum over the
+/// vertices 60.
 int grid_bits(double largest, Index rows, Index cols, int most_bits) {
   int exponent = 0, vertices = 0;
   std::frexp(largest > 0 ? largest : 1, &exponent);
@@ -178,7 +179,7 @@ bool whole_numbers(const std::vector<double>& costs) {
   return std::all_of(costs.begin(), costs.end(), [](double x) { return x == kNone || x == std::floor(x); });
 }
 
-/// Solves on a grid and, where the grid may have rounded, against the doubles.
+/// Solves on a grid and, if that may have rounded costs, proves or corrects the answer in doubles.
 DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView& problem, bool exact,
                            const DoubleCosts& costs) {
   const matching::AutoChoice choice = matching::choose_solver(problem);
@@ -201,7 +202,7 @@ DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView
   return answer;
 }
 
-/// What SparseAssignment counts in 32 bits.
+/// The most entries that SparseAssignment can count in 32 bits.
 constexpr std::size_t kMostPlainEntries = std::numeric_limits<std::uint32_t>::max();
 
 bool matches_all_rows(const SparseDoubles& s, const UnmatchedCosts& unmatched) {
@@ -212,7 +213,7 @@ bool matches_all_rows(const SparseDoubles& s, const UnmatchedCosts& unmatched) {
          all(unmatched.col, s.graph.rows == s.graph.cols ? kNone : 0);
 }
 
-/// In doubles, which rarely round as far as to another answer.
+/// Solves in doubles, whose rounding rarely changes the answer.
 DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, const Survey& survey,
                             const DoubleCosts& costs) {
   matching::check_graph(s.graph, thread_count(execution));

@@ -37,14 +37,14 @@ struct SparseDoubles {
   std::span<const double> cost;
 };
 
-/// What leaving vertices alone costs: one number for all, one each, or none where they must be matched.
+/// The costs of unmatched vertices: one number for all, one for each, or none if they must be matched.
 struct UnmatchedCosts {
   std::vector<double> row{kNone}, col{kNone};
-  /// Those of a perfect assignment of the smaller side.
+  /// The costs if every vertex of the smaller side must be matched.
   static UnmatchedCosts of_smaller_side(Index rows, Index cols);
 };
 
-/// What a pass over the entries tells.
+/// The result of a pass over the entries.
 struct Survey {
   bool valid = true;     ///< no NaN, no -infinity
   bool complete = true;  ///< no +infinity
@@ -59,7 +59,7 @@ DoubleAnswer solve(const Execution& execution, const DenseDoubles& costs, const 
 DoubleAnswer solve(const Execution& execution, const SparseDoubles& costs, const UnmatchedCosts& unmatched,
                    const Survey& survey);
 
-/// Without anything that large problems need: rows <= cols, all rows assigned. `row_to_col` [rows].
+/// For small problems: rows <= cols, and all rows must be assigned. `row_to_col` [rows].
 bool solve_small(const DenseDoubles& costs, const Survey& survey, std::vector<Index>& row_to_col);
 
 }  // namespace motes::python

@@ -1,5 +1,5 @@
 #pragma once
-/// Long work that Ctrl-C ends.
+/// Long work that Ctrl-C can interrupt.
 
 #include <atomic>
 #include <chrono>
@@ -12,9 +12,9 @@
 
 namespace motes::python {
 
-/// Does the work in a thread of its own, without Python's lock, while this one listens for signals. Ctrl-C
-/// asks the work to end (motes::Stop, motes::app::stop_if_interrupted), waits until it does, and is then
-/// thrown. Costs some 100 us.
+/// Does the work in another thread, without the GIL, while this one handles signals. After Ctrl-C it asks the
+/// work to end (motes::Stop, motes::app::stop_if_interrupted), waits for that, and throws KeyboardInterrupt.
+/// Costs some 100 us.
 template <class Work>
 auto interruptible(const Work& work) {
   app::clear_interrupt();
@@ -38,7 +38,7 @@ auto interruptible(const Work& work) {
   if (!signal) return result.get();
   try {
     result.get();
-  } catch (...) {  // it ended as it was asked to
+  } catch (...) {  // it ended as requested
   }
   app::clear_interrupt();
   std::rethrow_exception(signal);

@@ -1,6 +1,6 @@
 #pragma once
-/// Vectors of four numbers, for loops that the compiler would not vectorise itself. In functions with
-/// MOTES_CLONES, which compile for each instruction set what they inline.
+/// Vectors of four numbers, for loops that the compiler would not vectorise itself. For use in functions with
+/// MOTES_CLONES, which compile what they inline for each instruction set.
 
 #include <cstddef>
 #include <cstdint>

@@ -41,8 +41,8 @@ std::vector<std::int64_t> ids_of(const TrackSet& tracks, const Array1<std::int64
   return ids;
 }
 
-/// Links with particles that are remembered for some frames after they were seen last: each frame is linked
-/// to all particles seen in the `memory` + 1 frames before it, where they were last.
+/// Links with memory: each frame is linked to the last positions of all particles seen in the `memory` + 1
+/// frames before it.
 std::vector<std::int64_t> link_with_memory(const Execution& execution, const std::vector<Detections>& frames,
                                            const tracking::LinkOptions& options, std::int32_t memory,
                                            const std::function<void(std::size_t)>& done) {

@@ -33,7 +33,7 @@ constexpr std::size_t kLongEntries = 1 << 18;
 /// Up to this many edges SmallCardinality takes less time than choosing a solver.
 constexpr std::size_t kSmallEdges = 1 << 12;
 
-/// A copy, made faster than to_numpy hands small arrays over.
+/// A copy, which is faster than to_numpy for small arrays.
 nb::object to_small_array(const std::vector<Index>& values) {
   std::int32_t* data = nullptr;
   nb::object array = new_array(values.size(), data);
@@ -41,7 +41,8 @@ nb::object to_small_array(const std::vector<Index>& values) {
   return array;
 }
 
-/// What reads matrices of other types and libraries, in Python; set when the package is loaded, never freed.
+/// The Python function that converts matrices of other types and libraries; set when the package is loaded,
+/// never freed.
 PyObject* as_matrix = nullptr;
 
 /// Matched pairs by rising row, as SciPy gives them. `col_of` [rows], -1: free.
@@ -57,7 +58,7 @@ nb::object pairs_of(Index rows, Index pairs, const ColOf& col_of) {
   return nb::steal(both);
 }
 
-/// Row after row, times sign; transposed where that makes rows <= cols.
+/// Copies the matrix row by row, times sign; transposed if `transposed`, which makes rows <= cols.
 void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to) {
   const Index rows = transposed ? m.cols : m.rows, cols = transposed ? m.rows : m.cols;
   const std::ptrdiff_t down = transposed ? m.col_step : m.row_step,
@@ -68,7 +69,7 @@ void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to)
   }
 }
 
-/// Work without Python's lock, which Ctrl-C ends where there are entries enough for it to be long.
+/// Does the work without the GIL; interruptible by Ctrl-C if there are enough entries for it to be long.
 template <class Work>
 void long_or_short(std::size_t entries, const Work& work) {
   if (entries < kLongEntries) {
@@ -87,12 +88,12 @@ void require_valid(const Survey& found) {
   if (!found.valid) throw nb::value_error("matrix contains invalid numeric entries");
 }
 
-/// What can be read where it lies: row after row, not to be turned around.
+/// Whether the matrix can be read in place: row by row, without a change of sign.
 bool lies_ready(const StridedMatrix& m, double sign) {
   return sign > 0 && m.col_step == 1 && m.row_step == m.cols;
 }
 
-/// Whether assign_small is the faster one.
+/// Whether assign_small is faster.
 bool is_small(const StridedMatrix& m) {
   const auto few = static_cast<std::size_t>(std::min(m.rows, m.cols)),
              many = static_cast<std::size_t>(std::max(m.rows, m.cols));
@@ -179,14 +180,14 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   return is_small(m) ? assign_small(m, sign) : assign_large(m, sign);
 }
 
-/// Its call by Python's own protocol: nanobind's functions have no signature for `inspect`, cannot be
-/// pickled, answer a wrong keyword in many lines, and take longer than a matrix of two rows.
+/// Called by Python's own protocol: nanobind's functions have no signature for `inspect`, cannot be pickled,
+/// report a wrong keyword in many lines, and their overhead exceeds the solve of a matrix of two rows.
 PyObject* call_linear_sum_assignment(PyObject*, PyObject* const* values, Py_ssize_t positional,
                                      PyObject* keywords) noexcept {
   try {
     const auto [cost_matrix, maximize] =
         two_arguments("linear_sum_assignment", {"cost_matrix", "maximize"}, values, positional, keywords);
-    // 1 and np.True_ are what SciPy takes, too.
+    // SciPy also takes 1 and np.True_.
     const int largest = maximize == nullptr ? 0 : PyObject_IsTrue(maximize);
     if (largest < 0) return nullptr;
     return linear_sum_assignment(cost_matrix, largest != 0).release().ptr();
@@ -227,7 +228,7 @@ The sum is the least one of the float64 numbers as they are, not only up to roun
 checked, and put right where need be, in integers that do not round. Of several optima any may come
 out. O(n^3) in the worst case.)";
 
-/// Arrays as NumPy has them, under the names that motes.matching gives them.
+/// The arrays in NumPy's types, under the names of motes.matching.
 nb::dict to_dict(DoubleAnswer&& answer) {
   nb::dict out;
   out["feasible"] = answer.feasible;

@@ -1,6 +1,6 @@
 #pragma once
-/// NumPy arrays by NumPy's own C interface: Python's buffer protocol takes as long for one array as a matrix
-/// of five rows takes to be solved.
+/// NumPy arrays through NumPy's own C interface: Python's buffer protocol takes as long for one array as
+/// solving a matrix of five rows.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,12 @@ struct StridedMatrix {
 /// A number of rows or columns. Throws ValueError beyond 2^31 - 2.
 Index as_index(std::size_t n);
 
-/// To be called once, when the module is loaded. Throws ImportError where NumPy is not there or too old.
+/// To be called once, when the module is loaded. Throws ImportError if NumPy is missing or too old.
 void load_numpy();
 
 /// Fills `out` where the object is an ndarray, and no other class, of two axes that holds doubles in the
-/// machine's byte order and alignment; else false. The memory is the array's: hold the array. Throws as
-/// as_index does.
+/// machine's byte order and alignment; else false. The memory belongs to the array, which must outlive `out`.
+/// Throws as as_index does.
 bool read_double_matrix(nb::handle object, StridedMatrix& out);
 
 /// The object as such an array, copied if it is an ndarray of two axes that NumPy casts to doubles safely (of

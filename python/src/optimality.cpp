@@ -22,7 +22,7 @@ struct PathMemory {
   std::vector<char> queued;
 };
 
-/// Shortest paths from everywhere, in numbers that do not round.
+/// Shortest paths from all nodes, in exact arithmetic.
 template <class Number>
 class Paths {
  public:
@@ -53,7 +53,7 @@ class Paths {
     parent_.assign(nodes, -1);
   }
 
-  /// Edges of negative cycles, each a list in the order of walking; empty: there is none.
+  /// Negative cycles, each the list of its edges in order; empty if there are none.
   std::vector<std::vector<const ResidualEdge*>> negative_cycles() {
     std::vector<Index>&queue = memory_.queue, &later = memory_.later;
     std::vector<char>& queued = memory_.queued;
@@ -135,7 +135,7 @@ class Paths {
   std::vector<std::int64_t>& parent_;
 };
 
-/// Every node of the cycle goes to what held the node before it.
+/// Applies the cycle to the matching: every node goes to the holder of the node before it.
 void turn(const std::vector<const ResidualEdge*>& cycle, Index s, PricedMatching& m) {
   for (const ResidualEdge* e : cycle)
     if (e->to != s) m.col_to_row[at(e->to)] = e->row;
@@ -143,7 +143,7 @@ void turn(const std::vector<const ResidualEdge*>& cycle, Index s, PricedMatching
     if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
 }
 
-/// Nodes of the edges by new numbers, which are few; `ends`: [2 * edges] from, to.
+/// Renumbers the nodes of the edges consecutively; `ends`: [2 * edges] from, to. Returns their number.
 std::size_t number_nodes(const std::vector<ResidualEdge>& edges, std::size_t nodes,
                          std::vector<Index>& ends) {
   ends.clear();
@@ -158,8 +158,7 @@ std::size_t number_nodes(const std::vector<ResidualEdge>& edges, std::size_t nod
   return known.size();
 }
 
-/// No path over the edges comes back to its node: takes away nodes that no edge comes to, until none are left
-/// (Kahn 1962).
+/// Whether the edges form no cycle: removes nodes without incoming edges until none is left (Kahn 1962).
 bool has_no_cycle(const ResidualGraph& graph) {
   static thread_local std::vector<Index> ends, incoming, first, targets, open;
   const std::size_t edges = graph.edges().size();

@@ -1,18 +1,18 @@
 #pragma once
 /// Exact optimality of an assignment whose costs are doubles.
 ///
-/// The solvers of motes::matching work on a grid. Here their answer is held against the doubles themselves:
-/// the answer M is optimal if and only if its residual graph has no negative cycle. Nodes of that graph are
-/// the columns and one node s for "left alone"; an edge k -> j says that what holds k may take j instead, and
-/// weighs c_ij - v_j - (c_ik - v_k) >= 0 up to the grid. Only edges lighter than a limit D are looked at:
-/// where shortest paths over them span no more than D, the rest cannot matter. Sums are formed in 128-bit
-/// integers, or in 2240-bit ones where the doubles' exponents span more, so that nothing is rounded.
+/// The solvers of motes::matching work on a grid. Here their answer is checked against the doubles
+/// themselves: the answer M is optimal if and only if its residual graph has no negative cycle. Nodes of that
+/// graph are the columns and one node s for "unmatched"; an edge k -> j says that the holder of k may take j
+/// instead, and weighs c_ij - v_j - (c_ik - v_k) >= 0 up to the grid. Only edges lighter than a limit D are
+/// considered: if shortest paths over them span no more than D, the others cannot matter. Sums are formed in
+/// 128-bit integers, or in 2240-bit ones where the doubles' exponents span more, so that nothing is rounded.
 ///
 /// Most answers are proven before that: with a D so large that one edge above it outweighs all roundings of a
 /// cycle, the edges below it form no cycle at all, unless costs are tied.
 ///
-/// A negative cycle is turned, which improves M, and the search goes on; so the result is optimal for any
-/// doubles. Where costs are tied, all cycles are turned at once (tied_assignment.h). Source of the criterion:
+/// A negative cycle is applied, which improves M, and the search continues, so the result is optimal for any
+/// doubles. If costs are tied, all cycles are applied at once (tied_assignment.h). Source of the criterion:
 /// Klein, "A primal method for minimal cost flows", Management Science 14 (1967); of the prices:
 /// Bellman-Ford, in the queue order of Moore (1959).
 
@@ -33,14 +33,14 @@ struct PricedMatching {
   std::vector<double> v;                      ///< [cols]
 };
 
-/// What a certificate took; for reports.
+/// Figures of a proof, for reports.
 struct Proof {
-  std::int64_t turned = 0;  ///< negative cycles: 0 where the solver's answer was optimal as it was
-  bool wide = false;        ///< 128 bits did not do
+  std::int64_t turned = 0;  ///< negative cycles applied; 0 if the solver's answer was optimal
+  bool wide = false;        ///< 128 bits did not suffice
 };
 
-/// A problem as prove_optimal sees it. Costs are +infinity where a pair is forbidden, and unmatched costs
-/// where a vertex must be matched.
+/// The interface of a problem for prove_optimal. Costs of forbidden pairs, and unmatched costs of vertices
+/// that must be matched, are +infinity.
 class DoubleCosts {
  public:
   struct Entry {
@@ -53,8 +53,8 @@ class DoubleCosts {
   virtual double cost(Index row, Index col) const = 0;  ///< of an allowed pair
   double row_cost(Index row) const { return row_costs_.size() == 1 ? row_costs_[0] : row_costs_[at(row)]; }
   double col_cost(Index col) const { return col_costs_.size() == 1 ? col_costs_[0] : col_costs_[at(col)]; }
-  /// Appends, row by row, the allowed entries whose cost - v[col] is at most what the row holds and `reach`
-  /// more, but for the pairs themselves. `held` [rows], filled: cost of the row's pair, or of being left
+  /// Appends, row by row, the allowed entries whose cost - v[col] is at most `reach` above that of the row's
+  /// pair, without the pairs themselves. `held` [rows], filled: cost of the row's pair, or of being left
   /// alone.
   virtual void entries_within(double reach, const PricedMatching& matching, double* held,
                               std::vector<Entry>& out) const = 0;

@@ -18,7 +18,7 @@ namespace motes::python {
 
 namespace nb = nanobind;
 
-/// A line that advises options of the command line, with Python's arguments instead.
+/// The message with options of the command line replaced by arguments of Python.
 std::string in_python(std::string line);
 
 template <class T>
@@ -42,7 +42,7 @@ std::span<const T> as_span(const Array1<T>& array) {
 /// In a catch block: sets Python's error for an exception of the library; rethrows any other.
 void translate_error();
 
-/// Throws what a signal handler raised (KeyboardInterrupt), wherever the lock is.
+/// Throws what a signal handler has raised (KeyboardInterrupt); takes the GIL.
 void check_signals();
 
 void bind_errors(nb::module_& m);

@@ -36,7 +36,7 @@ void ResidualGraph::add_pairs(double reach) {
   }
 }
 
-/// Rows that may be left alone.
+/// Adds the edges of rows that may be unmatched.
 void ResidualGraph::add_alone_rows(double reach) {
   for (Index i = 0; i < costs_.rows(); ++i) {
     const Index k = m_.row_to_col[at(i)];
@@ -47,7 +47,7 @@ void ResidualGraph::add_alone_rows(double reach) {
   }
 }
 
-/// Columns that may be, and those that are.
+/// Adds the edges of columns that may be unmatched, and of those that are.
 void ResidualGraph::add_alone_cols(double reach) {
   for (Index j = 0; j < costs_.cols(); ++j) {
     const double alone = costs_.col_cost(j), price = m_.v[at(j)];

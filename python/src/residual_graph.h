@@ -14,10 +14,10 @@ namespace motes::python {
 /// Rounding of ((c - v) - (a - w)) in doubles of magnitude up to 1.
 inline constexpr double kRounding = 32 * std::numeric_limits<double>::epsilon();
 
-/// What holds `from` takes `to`. Its weight is the sum of up to four doubles.
+/// The holder of `from` takes `to`. Its weight is the sum of up to four doubles.
 struct ResidualEdge {
   Index from, to;
-  Index row;  ///< that takes `to`; -1: none does, `to` is left alone
+  Index row;  ///< the row that takes `to`; -1: none, `to` stays unmatched
   std::array<double, 4> terms;
 };
 
@@ -31,7 +31,7 @@ struct ResidualMemory {
 /// Node cols() is s. Edges of pairs come first, row by row, each row's by rising column.
 class ResidualGraph {
  public:
-  /// Edges that weigh up to `limit`, and perhaps some that weigh more.
+  /// The edges of weight up to `limit`, and perhaps some heavier ones.
   ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit, ResidualMemory& memory);
   const std::vector<ResidualEdge>& edges() const { return edges_; }
   Index nodes() const { return costs_.cols() + 1; }

@@ -12,9 +12,10 @@
 namespace motes::python {
 namespace {
 
-/// Of a forbidden pair. Numbers from kForbidden / 2 on contain one, and none below does: see set_costs.
+/// The cost of a forbidden pair. Sums of at least kForbidden / 2 contain one, and no lower sum does: see
+/// set_costs.
 constexpr std::int64_t kForbidden = std::int64_t{1} << 61;
-/// Added to the distance of settled columns, so that none is the nearest again.
+/// Added to the distance of settled columns, so that they are never nearest again.
 constexpr std::int64_t kSettled = std::int64_t{1} << 62;
 /// No cost on the grid has more bits where all pairs are allowed.
 constexpr int kCostBits = 56;
@@ -22,7 +23,7 @@ constexpr int kCostBits = 56;
 /// Costs on the grid are even, so that it changes no other order.
 constexpr std::int64_t kHeld = 1;
 
-/// The first column of the least number seen; -1: each has a forbidden pair in it.
+/// The first column with the least number; -1 if all numbers contain a forbidden pair.
 class Nearest {
  public:
   /// Numbers of the columns from j on.
@@ -224,7 +225,7 @@ MOTES_INLINE bool SmallAssignment::collect_light_edges(double limit, double& dee
   return true;
 }
 
-/// Takes away nodes that no edge comes to, until none are left (Kahn 1962).
+/// Removes nodes without incoming edges until none is left (Kahn 1962).
 bool SmallAssignment::light_edges_have_no_cycle() {
   const std::size_t nodes = at(cols_) + 1;
   incoming_.assign(nodes, 0), first_.assign(nodes + 1, 0);

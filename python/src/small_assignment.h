@@ -1,21 +1,21 @@
 #pragma once
-/// Assignment of small dense matrices of doubles by shortest augmenting paths, without anything that costs
-/// before the first row is looked at.
+/// Assignment of small dense matrices of doubles by shortest augmenting paths, with hardly any work before
+/// the first row.
 ///
 /// Source: Jonker & Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment
-/// problems", Computing 38 (1987): reduction of columns where there are as many as rows, then Dijkstra's
+/// problems", Computing 38 (1987): column reduction if there are as many columns as rows, then Dijkstra's
 /// algorithm from each row that is still free; without their augmenting row reduction, which does not pay
 /// here. Of equal columns a free one is taken.
 ///
-/// Costs are read as integers of up to 56 bits, so that nothing rounds after that. Where nothing was rounded
-/// by reading either (exact()), the answer is an optimum, however many costs are tied: random numbers, sums
-/// of these, integers, decimals of one size. Else it may be off the optimum by some roundings, and proves()
-/// tells whether it is the optimum all the same. An edge k -> j of the residual graph says that the
-/// row of column k may take column j instead, and weighs c_ij - v_j - (c_ik - v_k), which prices keep at 0 or
-/// a few roundings below. A free column may stand for any column whose price is 0: the node after the last
-/// one joins them. Light edges are those not above a limit so large that one heavier edge outweighs all
-/// roundings of a cycle. If light edges form no cycle, no cycle is negative, and the answer is the only
-/// optimum or one of several; where they do, optimality.h decides.
+/// Costs are converted to integers of up to 56 bits, and nothing is rounded after that. If the conversion
+/// rounds nothing either (exact()), the answer is an optimum, however many costs are tied: random numbers,
+/// sums of these, integers, decimals of similar size. Otherwise it may be off the optimum by some roundings,
+/// and proves() says whether it is the optimum nevertheless. An edge k -> j of the residual graph says that
+/// the row of column k may take column j instead, and weighs c_ij - v_j - (c_ik - v_k), which prices keep at
+/// 0 or a few roundings below. A free column may stand for any column whose price is 0: the node after the
+/// last one joins them. Light edges are those up to a limit so large that one heavier edge outweighs all
+/// roundings of a cycle. If light edges form no cycle, no cycle is negative, and the answer is an optimum;
+/// otherwise optimality.h decides.
 
 #include <cstdint>
 #include <vector>
@@ -26,7 +26,7 @@ namespace motes::python {
 
 class SmallAssignment {
  public:
-  /// Row-major, rows <= cols; finite or +infinity (forbidden). False where no assignment of all rows exists.
+  /// Row-major, rows <= cols; finite or +infinity (forbidden). False if no assignment of all rows exists.
   /// `largest`: the largest magnitude of finite costs. `complete`: no pair is forbidden.
   bool solve(const double* costs, Index rows, Index cols, double largest, bool complete);
   /// After solve: all costs are multiples of the grid's step, and the answer is an optimum.

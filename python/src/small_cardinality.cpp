@@ -47,7 +47,7 @@ bool SmallCardinality::solve(Index rows, Index cols, std::span<const OffsetType>
   return true;
 }
 
-/// Whether an augmenting path was found, and taken.
+/// Searches for an augmenting path and applies it; returns whether there was one.
 template <class OffsetType>
 bool SmallCardinality::search(Index source, const OffsetType* offsets, const Index* col) {
   stack_.assign(1, source);
@@ -55,7 +55,7 @@ bool SmallCardinality::search(Index source, const OffsetType* offsets, const Ind
   while (!stack_.empty()) {
     const Index i = stack_.back();
     Index end = -1;
-    // A column that is taken stays so: each entry is looked at once for a free one.
+    // A matched column stays matched, so each entry is examined once for a free column.
     for (std::int64_t& e = ahead_[at(i)]; e < offsets[i + 1] && end == -1; ++e)
       if (col_to_row[at(col[e])] == -1) end = col[e];
     if (end != -1) {

@@ -16,7 +16,7 @@ namespace motes::python {
 /// Keeps its memory from call to call.
 class SmallCardinality {
  public:
-  /// False where the arrays are not those of a graph. offsets: [rows + 1]. O(vertices * edges).
+  /// False if the arrays are not a valid graph. offsets: [rows + 1]. O(vertices * edges).
   template <class OffsetType>
   bool solve(Index rows, Index cols, std::span<const OffsetType> offsets, std::span<const Index> col_index);
 

@@ -33,7 +33,7 @@ SparseAssignment::SparseAssignment(const SparseDoubles& problem, double largest,
       price_(at(problem.graph.cols)),
       owner_(at(problem.graph.cols), -1),
       held_(at(problem.graph.rows), kNoEntry) {
-  // Where columns may stay free their prices begin, and end, at 0.
+  // If columns may stay free, their prices start, and end, at 0.
   if (problem.graph.rows == problem.graph.cols && largest < kRoomForSums) reduce_columns();
 }
 
@@ -80,12 +80,14 @@ void SparseAssignment::reduce_columns() {
     if (price == kNone) price = 0;
 }
 
-/// The owner before is displaced; a row that cannot is left. False: the row has no entry.
+/// Takes the row's cheapest column and displaces its owner; a row that cannot take it is left. False if the
+/// row has no entry.
 bool SparseAssignment::take_cheapest(Index row) {
   const double* price = price_.data();
   double best = kNone, second = kNone;
   Offset found = -1;
-  for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {  // no branches: they are hard to guess
+  for (Offset e = offsets_[row]; e < offsets_[row + 1];
+       ++e) {  // without branches, which would be mispredicted
     const double offer = cost_[e] - price[col_[e]];
     const double larger = offer > best ? offer : best;
     found = offer < best ? e : found;
@@ -106,7 +108,7 @@ bool SparseAssignment::take_cheapest(Index row) {
   return true;
 }
 
-/// The row's entries, ahead of their use.
+/// Prefetches the row's entries.
 void SparseAssignment::fetch(Index row) const {
   const Offset begin = offsets_[row];
   __builtin_prefetch(col_ + begin);

@@ -1,14 +1,14 @@
 #pragma once
-/// Assignment of all rows of a sparse matrix of doubles in one thread, without anything that costs more than
-/// a look at each entry: no grid, no components, no other side.
+/// Assignment of all rows of a sparse matrix of doubles in one thread, with little work besides a look at
+/// each entry: no grid, no components, no transpose.
 ///
 /// Source: Jonker & Volgenant, Computing 38 (1987), for sparse matrices: each column's price begins as its
 /// cheapest entry; a free row takes its cheapest column, whose price falls nearly to the row's second
-/// cheapest offer, and rows displaced try again later; rows left search by Dijkstra's algorithm. Prices
-/// round; whether the answer is the optimum is for optimality.h to prove.
+/// cheapest offer, and rows displaced try again later; rows left search by Dijkstra's algorithm. Prices are
+/// rounded; optimality.h proves or corrects the answer.
 ///
-/// Rows are visited in no order that a memory would like. What is asked of every column is therefore kept
-/// small, and the entries of rows that come soon are fetched ahead.
+/// Rows are visited in random order, so the state of each column is kept small, and the entries of the next
+/// rows are prefetched.
 
 #include <cstdint>
 #include <utility>
@@ -23,7 +23,7 @@ class SparseAssignment {
   /// Of fewer than 2^32 entries. `largest`: magnitude of the costs. `exact`: they are integers whose sums do
   /// not round, and so are all prices.
   SparseAssignment(const SparseDoubles& problem, double largest, bool exact);
-  /// False where no assignment of all rows exists.
+  /// False if no assignment of all rows exists.
   bool solve();
   /// Prices are 0 of free columns.
   PricedMatching answer() &&;

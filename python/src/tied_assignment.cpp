@@ -38,7 +38,7 @@ std::optional<Weights> weights_of(const ResidualGraph& graph, Index vertices) {
   return weights;
 }
 
-/// Costs are weights: those of M's pairs, and of rows that it leaves alone, are 0.
+/// The costs are the edges' weights: those of M's pairs and unmatched rows are 0.
 class LightCosts {
  public:
   LightCosts(const DoubleCosts& costs, const ResidualGraph& graph, const Weights& weights,
@@ -87,7 +87,7 @@ class LightCosts {
   std::vector<Cost> cost_, row_alone_, col_alone_;
 };
 
-/// The most that the duals of an edge that was left out add up to.
+/// The largest sum of the duals of an edge that was left out.
 double span_of(const DoubleCosts& costs, const matching::SparseCostsView& light,
                const matching::Duals& duals) {
   const auto largest = [](const std::vector<Cost>& side) {
@@ -103,13 +103,13 @@ double span_of(const DoubleCosts& costs, const matching::SparseCostsView& light,
   return span;
 }
 
-/// What the duals add up to: the best sum of weights.
+/// The sum of the duals: the least sum of weights.
 Cost sum_of(const matching::Duals& duals) {
   return std::reduce(duals.u.begin(), duals.u.end(), Cost{0}) +
          std::reduce(duals.v.begin(), duals.v.end(), Cost{0});
 }
 
-/// That of M, whose pairs weigh 0.
+/// The sum of M, whose pairs have weight 0.
 Cost sum_of(const PricedMatching& m, const matching::SparseCostsView& light) {
   Cost sum = 0;
   for (Index j = 0; j < light.graph.cols; ++j)
@@ -117,7 +117,8 @@ Cost sum_of(const PricedMatching& m, const matching::SparseCostsView& light) {
   return sum;
 }
 
-/// Cycles in which two matchings differ, a path between vertices that either leaves alone being one, too.
+/// The number of cycles in which two matchings differ; a path between vertices that are unmatched in one of
+/// them counts too.
 std::int64_t count_differences(const PricedMatching& before, const matching::Matching& after) {
   const auto rows = static_cast<Index>(before.row_to_col.size());
   std::vector<char> seen(at(rows), 0);

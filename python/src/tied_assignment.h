@@ -1,11 +1,11 @@
 #pragma once
-/// Assignments of tied costs. Where costs are sums a_i + b_j of doubles, every assignment is optimal up to
-/// rounding, the residual graph is all light edges, and negative cycles turned one by one take long. The
-/// edges' exact weights are small integers there: multiples of the costs' last bit up to the limit. So the
-/// light edges are an assignment problem of their own, which a solver of motes::matching finishes.
+/// Assignments of tied costs. If costs are sums a_i + b_j of doubles, every assignment is optimal up to
+/// rounding, all edges of the residual graph are light, and applying negative cycles one by one takes long.
+/// The exact weights of the edges are then small integers: multiples of the costs' last bit, up to the limit.
+/// So the light edges form an assignment problem that a solver of motes::matching can finish.
 ///
-/// Its duals u, v prove the answer for all edges if none that was left out, and so weighs more than the
-/// limit, can be negative under them.
+/// Its duals u, v prove the answer for all edges if no edge that was left out (weight above the limit) can
+/// have a negative slack.
 
 #include <optional>
 
@@ -20,8 +20,8 @@ struct TiedAnswer {
   double span = 0;          ///< edges that weigh more than this do not matter
 };
 
-/// Makes M the best over the edges of the graph. None: the weights span more bits than the solver takes, and
-/// M is as it was.
+/// Makes M optimal over the edges of the graph. None, and M unchanged, if the weights span more bits than the
+/// solver takes.
 std::optional<TiedAnswer> solve_tied(const Execution& execution, const DoubleCosts& costs,
                                      const ResidualGraph& graph, PricedMatching& matching);
 

@@ -10,7 +10,7 @@ namespace motes::python {
 
 nb::dict to_dict(TrackSet&& tracks);
 TrackSet track_set_of(const nb::dict& dict);
-/// Columns frame, t_s, x, y, z and what is known beside, all frames in one.
+/// Columns frame, t_s, x, y, z and the properties, for all frames together.
 nb::dict to_dict(const std::vector<Detections>& frames);
 
 }  // namespace motes::python

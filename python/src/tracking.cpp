@@ -40,7 +40,7 @@ app::Config config_of(const Settings& settings) {
   return config;
 }
 
-/// A console that keeps what is said for Python to pass on.
+/// A console that keeps messages, which Python passes on.
 struct Kept {
   std::ostringstream out, said;
   app::Console console{out, said, false};
@@ -168,7 +168,7 @@ nb::dict read_tracks(const std::string& path, const Settings& settings) {
   return to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings)); }));
 }
 
-/// The images: at the path `images`, or `frames` arrays of `shape` that `read` gives, or neither.
+/// The images: at the path `images`, or `frames` arrays of `shape` from `read`, or none.
 void write_tracks(const std::string& path, const nb::dict& dict, const std::string& images, nb::object read,
                   std::int32_t frames, const std::vector<std::int64_t>& shape, bool are_labels,
                   const Settings& settings) {
@@ -237,7 +237,7 @@ nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double
   return out;
 }
 
-/// An array of its own for one rendered frame.
+/// A new array with one rendered frame.
 template <class T>
 std::vector<T> taken(std::vector<T>&& voxels) {
   return std::move(voxels);
