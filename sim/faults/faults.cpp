@@ -1,7 +1,7 @@
 /// Points come track by track and leave frame by frame: threads take ranges of tracks, count what each frame
-/// gets from each range, and then write to places that the counts fix. Frames are worked off alone from there
-/// on. Random numbers belong to a track and a frame (or a track and the how-manieth blink), so neither ranges
-/// nor threads show in the result.
+/// gets from each range, and then write to places that the counts fix. From there on each frame is processed
+/// by itself. Random numbers belong to a track and a frame (or a track and the number of the blink), so
+/// neither ranges nor threads change the result.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ using detail::refuse, detail::require_at_least_0;
 
 std::uint32_t word(std::int64_t i) { return static_cast<std::uint32_t>(i); }
 
-/// A particle that is bright and dark in turn, each for exponential times.
+/// A particle that alternates between bright and dark, each for exponentially distributed times.
 class Blinker {
  public:
   Blinker(const FaultOptions& faults, std::uint64_t seed, std::size_t track, double start)
@@ -79,7 +79,7 @@ void seen_points(const TrackSet& truth, std::uint64_t seed, const FaultOptions& 
   }
 }
 
-/// The seen spots of one frame; those of one particle each before merging.
+/// The visible spots of one frame; before merging, each is of one particle.
 struct Spots {
   std::vector<double> x, y, z;
   std::vector<std::uint32_t> track;
@@ -198,12 +198,11 @@ class Frame {
     detection_of_.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (leader[i] != i) {
-        detection_of_[i] = detection_of_[leader[i]];  // a leader comes before those it leads
+        detection_of_[i] = detection_of_[leader[i]];  // a leader precedes its group
         continue;
       }
       detection_of_[i] = kept.size();
-      const Vec3 place =
-          faults_.merge_into == MergeInto::mean ? 1 / members[i] * sum[i] : sum[i];
+      const Vec3 place = faults_.merge_into == MergeInto::mean ? 1 / members[i] * sum[i] : sum[i];
       const bool alone = members[i] == 1;
       kept.x.push_back(alone ? points[i].x : place.x);
       kept.y.push_back(alone ? points[i].y : place.y);
@@ -237,7 +236,7 @@ class Frame {
     }
   }
 
-  /// Fisher-Yates by the seed; the order must say nothing about who is who.
+  /// Fisher-Yates by the seed; the order must not reveal identities.
   void shuffle(Detections& detections, std::vector<Origin>& origins) {
     std::vector<std::uint32_t> order(spots_.size());
     std::iota(order.begin(), order.end(), 0U);

@@ -45,7 +45,7 @@ void check_objective(const ImagingOptions& imaging) {
     refuse("imaging.depth_um", imaging.depth_um, "is not a depth from 0 to 10000 um; give one");
 }
 
-/// Keys that the chosen PSF does not read would silently do nothing.
+/// Rejects keys that the chosen PSF ignores.
 void check_unused(const ImagingOptions& imaging) {
   const bool gaussian = imaging.psf == Psf::gaussian;
   if (!gaussian && imaging.defocus_um)
@@ -76,7 +76,7 @@ void check_spots(const MotionOptions& motion, const ImagingOptions& imaging) {
   if (imaging.defocus_um) require_positive("imaging.defocus_um", *imaging.defocus_um);
   if (imaging.focal_plane_um && !(std::abs(*imaging.focal_plane_um) <= detail::kLargestOption))
     refuse("imaging.focal_plane_um", *imaging.focal_plane_um, "is not a position; give one in um");
-  // A spot wider than the view is a fog, and a mistake of units.
+  // A spot wider than the view is a mistake of units.
   const double widest = imaging.psf == Psf::gaussian ? imaging.psf_sigma_um.x : 0;
   const double view = std::max(motion.box_um.x, motion.box_um.y) + imaging.voxel_um.x;
   if (widest > view)

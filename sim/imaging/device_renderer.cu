@@ -4,8 +4,8 @@
 /// atomics: the spots are binned to the tiles they reach (count, scan, fill, then a stable radix sort by
 /// tile, which keeps the spots of a tile in order), and each thread adds up its own voxels in registers. The
 /// shares of the axes (Gaussian), or the planes' lines of light (tables), are worked out by all threads of a
-/// block and passed through shared memory. Photons and grey levels follow in the same kernel: a frame is
-/// written once, as grey levels, and read never. The file is compiled without fused multiply-adds, so that
+/// block and passed through shared memory. Photons and grey levels follow in the same kernel, so a frame is
+/// written once, as grey levels, and never read. The file is compiled without fused multiply-adds, so that
 /// doubles and floats round as on the host.
 
 #include <limits>

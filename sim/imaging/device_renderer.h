@@ -13,7 +13,7 @@
 
 namespace motes::sim::detail {
 
-/// Why there is no GPU to render on, in words; empty: there is one.
+/// The reason why there is no GPU to render on; empty if there is one.
 std::string why_no_device();
 
 /// Keeps a scene's tables, a frame and a pinned copy of it on the device.

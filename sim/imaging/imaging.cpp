@@ -101,7 +101,7 @@ void develop(const Execution& execution, const FrameRules& rules, const std::vec
   });
 }
 
-/// Grey levels as they come from the device into a frame's own memory.
+/// Copies the device's grey levels to the frame.
 template <class Grey>
 void copy_out(const Execution& execution, const std::uint16_t* grey, std::vector<Grey>& voxels) {
   constexpr std::int64_t kChunk = 1 << 20;
@@ -113,7 +113,7 @@ void copy_out(const Execution& execution, const std::uint16_t* grey, std::vector
   });
 }
 
-/// The voxels of a frame that is given up, or new ones.
+/// The voxels of the recycled frame, or new ones.
 template <class Grey>
 std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
   std::vector<Grey> voxels;
@@ -122,7 +122,7 @@ std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
   return voxels;
 }
 
-/// Below this a frame is rendered sooner than a device is set up for it.
+/// Below this, rendering a frame on the CPU is faster than setting up a device.
 constexpr std::int64_t kLeastDeviceVoxels = 1 << 20;
 
 }  // namespace

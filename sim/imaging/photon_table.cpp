@@ -30,7 +30,7 @@ void InversionTables::add(std::int64_t first, const std::vector<double>& weight)
     sum += w;
     const double words = std::floor(std::min(sum / total, 1.0) * 0x1p32 + 0.5);
     if (words < 1) {
-      ++skipped;  // no word means so small a number
+      ++skipped;  // no word maps to so small a number
       continue;
     }
     last_word.push_back(static_cast<std::uint32_t>(words - 1));

@@ -20,7 +20,7 @@ struct TableSpan {
 /// Several tables side by side. Entry i of a table is the greatest word that still means a number <= first +
 /// i, so its last entry is 2^32 - 1.
 struct InversionTables {
-  /// Long tables want more bits: each guide entry then leaves less to search.
+  /// Long tables need more bits, so that each guide entry leaves less to search.
   explicit InversionTables(int bits = 8) : guide_bits(bits) {}
 
   int guide_bits;
@@ -57,7 +57,7 @@ MOTES_HOST_DEVICE inline std::uint32_t find_entry(const InversionView& tables, s
       tables.guide + table * ((std::size_t{1} << tables.guide_bits) + 1) + (word >> (32 - tables.guide_bits));
   std::uint32_t low = guide[0];
   if (word <= last_word[low]) return low;
-  // Most words are found by now; the tails of a table have many entries to one guide entry.
+  // Most words are found by now; in the tails of a table one guide entry covers many entries.
   std::uint32_t high = guide[1];
   ++low;
   while (low < high) {
@@ -82,8 +82,8 @@ MOTES_HOST_DEVICE inline std::int32_t find_number(const InversionView& tables, s
 /// kFineSteps + d: the number of the lower mean is right unless the word lies above the greatest word of that
 /// number under the upper mean, which happens with a probability of d at most; then the summed probability is
 /// worked out: the sum of a number of the table and one of mean d. What is beyond the fine tables is a sum of
-/// independent numbers of the means fine_span * 2^bit, one for every binary digit of what remains, each with
-/// a word of its own.
+/// independent numbers of the means fine_span * 2^bit, one for every binary digit of what remains, each from
+/// another word.
 struct PhotonTables {
   static constexpr int kFineSteps = 8;
   InversionTables fine, coarse;

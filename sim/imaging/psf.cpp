@@ -2,8 +2,8 @@
 ///
 /// Both functions are sampled on nodes of z and r about the spot, summed over z by the trapezoid rule, and
 /// scaled so that all of the tabulated light is 1; the integral over r is that of the straight lines between
-/// nodes, which is what rendering sees. So the voxels of a whole spot sum to its photons, however planes and
-/// voxels lie to it.
+/// nodes, which is what rendering sees. So the voxels of a whole spot sum to its photons, wherever it lies
+/// relative to planes and voxels.
 
 #include "sim/imaging/psf.h"
 
@@ -42,7 +42,7 @@ std::int32_t z_cells_of(double range_um, double usual_um) {
   return 2 * static_cast<std::int32_t>(std::clamp(kZCells * range_um / usual_um, kZCells, kMostZCells) / 2);
 }
 
-/// 1, but for the ends of the range: a table that broke off would draw edges, which detectors find.
+/// 1 except near the ends of the range: a table that ended abruptly would draw edges, which detectors find.
 double fading(double z_um, double range_um) {
   const double beyond = (std::abs(z_um) / range_um - (1 - kFading)) / kFading;
   if (beyond <= 0) return 1;
@@ -61,8 +61,8 @@ void size_gaussian_beam(const ImagingOptions& imaging, PsfTable& table) {
   table.sigma_um = waist / 2;
 }
 
-/// Largest difference between rays of the phase's path that `depth` microns of sample add, in um: what is
-/// left of the mismatch when the paraxial focus is put right.
+/// Largest difference between rays of the phase's path that `depth` microns of sample add, in um: what
+/// remains of the mismatch after correction of the paraxial focus.
 double aberration_per_um(const ImagingOptions& imaging) {
   const double ni = imaging.refractive_index, ns = imaging.sample_index.value_or(ni);
   const double na = working_na(imaging);
@@ -111,7 +111,7 @@ std::vector<double> gaussian_beam(const ImagingOptions& imaging, const std::vect
   return light;
 }
 
-/// Integral over the plane of what is linear in r between nodes and 0 from the last one on.
+/// The integral over the plane of a function that is linear in r between nodes and 0 beyond the last one.
 double over_plane(const double* light, std::int32_t nodes, double step) {
   double sum = 0;
   for (std::int32_t k = 0; k + 1 < nodes; ++k) {

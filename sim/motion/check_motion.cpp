@@ -75,7 +75,7 @@ void check_switching(const MotionOptions& motion) {
   for (const double rate : motion.switch_rate_per_s) require_at_least_0("simulation.switch_rate_per_s", rate);
   check_state_values("simulation.state_speed_um_s", motion.state_speed_um_s, n);
   check_state_values("simulation.state_diffusion_um2_s", motion.state_diffusion_um2_s, n);
-  // Each frame is worked off event by event.
+  // Each frame is simulated event by event.
   for (const double rate : motion.switch_rate_per_s)
     if (!(rate * motion.dt_s <= 1e4))
       refuse("simulation.switch_rate_per_s", rate,
@@ -131,7 +131,7 @@ void check_seeding(const MotionOptions& motion) {
              "is more than half of simulation.box_um, " + std::to_string(length) + "; lower it");
 }
 
-/// What all of that makes together.
+/// Checks the total size.
 void check_size(const MotionOptions& motion) {
   const double particles = detail::domain_particles(motion);
   const bool dense = motion.density_per_um3 > 0;

@@ -1,10 +1,10 @@
-/// A thread follows one particle through all frames; what it sees goes to arrays ordered by frame, where
-/// neighbouring threads write neighbouring words. A second kernel turns them into the order of the tracks, so
-/// that they leave the device as they lie in the TrackSet.
+/// Each thread follows one particle through all frames and writes to arrays ordered by frame, so that
+/// neighbouring threads write neighbouring words. A second kernel transposes them to the order of the
+/// TrackSet.
 ///
-/// Particles come in batches that fit a fixed part of the device's memory. Results travel through two small
-/// pinned buffers, one being filled by the device while the host's threads empty the other: pinning as much
-/// as the result holds would take longer than the simulation.
+/// Particles come in batches that fit a fixed part of the device's memory. Results are copied through two
+/// small pinned buffers: the device fills one while the host's threads empty the other. Pinning memory for
+/// the whole result would take longer than the simulation.
 
 #include <algorithm>
 #include <cstring>
@@ -80,7 +80,7 @@ __global__ void transpose(const Value* from, Value* to, std::uint32_t rows, std:
   }
 }
 
-/// Brings device arrays home through two pinned buffers.
+/// Downloads device arrays through two pinned buffers.
 class Courier {
  public:
   Courier(const Execution& execution, cudaStream_t stream)

@@ -7,9 +7,8 @@
 
 namespace motes::sim::detail {
 
-/// Fills x, y, z and, where it has room for them, the codes of dense records, with the bits that the CPU
-/// gives. Throws ResourceError for device trouble, and asks
-/// `stop` before each batch. Only where gpu::list_devices() finds a device.
+/// Fills x, y, z and, if present, the codes of dense records, with the same bits as the CPU. Calls `stop`
+/// before each batch. Throws ResourceError if the device fails. Requires a device (gpu::list_devices()).
 void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records,
                       const StopAsked& stop);
 

@@ -1,7 +1,8 @@
 /// The turbulence follows kinematic simulation (Fung et al. 1992): modes of random directions, their lengths
 /// spaced evenly in the logarithm over a factor of kFlowDecade, with the energy E(k) ~ k^(-5/3) of the
-/// inertial range, so amplitudes ~ k^(-1/3); each beats as its eddies turn over. Wave vectors are rounded to
-/// those that fit the domain, and amplitudes are orthogonal to the rounded ones: the divergence is 0.
+/// inertial range, so amplitudes ~ k^(-1/3); each oscillates at the turnover rate of its eddies. Wave vectors
+/// are rounded to those that fit the domain, and amplitudes are orthogonal to the rounded ones: the
+/// divergence is 0.
 
 #include "sim/motion/model.h"
 
@@ -121,7 +122,7 @@ double wanted_particles(const MotionOptions& options) {
 
 namespace {
 
-/// How far a particle may come in one frame, about.
+/// About the largest distance that a particle moves in one frame.
 double reach_of_frame(const MotionOptions& options) {
   double speed = options.speed_um_s, diffusion = options.diffusion_um2_s;
   for (const double v : options.state_speed_um_s) speed = std::max(speed, v);

@@ -23,11 +23,11 @@ struct Simulation {
   double first_time() const { return times.empty() ? 0 : times.front(); }
 };
 
-/// The options must have been checked. Throws UsageError naming simulation.min_distance_um where no room is
-/// found, Interrupted once `stop` says true.
+/// The options must have been checked. Throws UsageError naming simulation.min_distance_um if no room is
+/// found, Interrupted once `stop` returns true.
 Simulation make_simulation(const Execution& execution, const MotionOptions& options, const StopAsked& stop);
 
-/// Particles in the box that the options ask for, by number or density.
+/// The number of particles in the box, by the options' number or density.
 double wanted_particles(const MotionOptions& options);
 
 /// Box and margin.

@@ -51,7 +51,7 @@ detail::Records follow_on_host(const Execution& execution, const detail::Simulat
                        records.z[r] = at.z;
                        if (codes != nullptr) codes[r] = code;
                      });
-    } catch (const Interrupted&) {  // asked() has noted it
+    } catch (const Interrupted&) {  // asked() has recorded it
     }
   }
   if (stopped) detail::throw_stopped();

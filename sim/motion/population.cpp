@@ -48,7 +48,7 @@ class Population {
       record(k);
     }
     sort_by_number();
-    if (!(options_.division_s > 0)) {  // nothing divides: then nothing is known of mothers
+    if (!(options_.division_s > 0)) {  // without divisions there are no mothers
       records_.parent.clear();
       records_.divided.clear();
     }
@@ -72,7 +72,8 @@ class Population {
     return cell;
   }
 
-  /// One that has no mother: somewhere in its cycle at the start, at its beginning when born later.
+  /// A cell without a mother: at a random phase of its cycle in the first frame, at the beginning if born
+  /// later.
   Cell founder(std::size_t i) {
     const auto number = static_cast<std::uint32_t>(i);
     const double birth = simulation_.birth(i);
@@ -103,7 +104,7 @@ class Population {
     return cell;
   }
 
-  /// Moves one cell to `time`, or to its division or death where that comes first.
+  /// Moves one cell to `time`, or to its division or death if that is earlier.
   void move_cell(Cell& cell, std::int32_t k, double time) const {
     if (cell.fate != Fate::lives) return;
     const double end = std::min({time, cell.division, cell.death});
@@ -159,7 +160,7 @@ class Population {
       for (std::size_t i = 0; i < cells_.size(); ++i) {
         Walker& walker = cells_[i].walker;
         walker.at += times / steps * pushes[i];
-        // A push turns no direction: mirrored at the wall on its way, it is mirrored back.
+        // A push does not change the direction: reflections at walls are undone.
         const Vec3 direction = walker.direction;
         if (!settle(model_, walker)) cells_[i].fate = Fate::gone;
         walker.direction = direction;
@@ -188,7 +189,7 @@ class Population {
     values = std::move(sorted);
   }
 
-  /// From frame by frame to particle by particle.
+  /// Sorts the records from frame order to particle order.
   void sort_by_number() {
     auto& offsets = records_.offsets;
     offsets.assign(records_.parent.size() + 1, 0);
@@ -212,7 +213,7 @@ class Population {
   std::vector<Cell> cells_;
   std::size_t born_ = 0;
   std::uint32_t next_number_ = 0;
-  std::vector<std::uint32_t> numbers_;  ///< [records] whose each is
+  std::vector<std::uint32_t> numbers_;  ///< [records] the particle
   Records records_;
 };
 

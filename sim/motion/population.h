@@ -12,8 +12,8 @@ bool needs_population(const MotionOptions& options);
 
 /// Moves all particles from frame to frame. Between two frames each particle moves alone (as in walker.h),
 /// dividing when its time has come; then those nearer than repulsion_um push each other apart. Throws
-/// UsageError naming simulation.division_s where the cells grow beyond what can be counted. Asks `stop`
-/// before each frame. The same for any thread count.
+/// UsageError naming simulation.division_s if there are too many cells to count. Calls `stop` before each
+/// frame. The same for any thread count.
 Records simulate_population(const Execution& execution, const MotionOptions& options,
                             const Simulation& simulation, const StopAsked& stop);
 

@@ -33,7 +33,7 @@ bool always_seen(const MotionOptions& options);
 /// One record a particle and frame: offsets and frames are filled, the rest is sized.
 Records dense_records(const Execution& execution, const Simulation& simulation, bool with_codes);
 
-/// Cuts the particles into tracks (see simulate_motion) and names what is known of them. O(records).
+/// Cuts the particles into tracks (see simulate_motion) with their properties. O(records).
 TrackSet assemble_tracks(const Execution& execution, const MotionOptions& options,
                          const Simulation& simulation, Records records);
 

@@ -9,9 +9,9 @@
 namespace motes::sim::detail {
 
 /// For every point the sum over its neighbours nearer than `reach` of (reach - distance) / 2, away from them:
-/// what would just part a pair. With a `period` (a box from 0 on, in which all points lie) also across its
+/// just enough to separate a pair. With a `period` (a box from 0 on, in which all points lie) also across its
 /// walls, by the neighbours' images next to it. Summed in the order of a grid of cells and then of the
-/// points, so the same for any thread count. Expected O(points) while they are not piled up.
+/// points, so the same for any thread count. Expected O(points) unless they crowd.
 std::vector<Vec3> overlap_pushes(const Execution& execution, const std::vector<Vec3>& points, double reach,
                                  const std::optional<Vec3>& period = std::nullopt);
 

@@ -16,7 +16,7 @@ namespace motes::sim::detail {
 namespace {
 
 constexpr int kDraws = 1000;
-/// Draws of a place between two questions whether to go on: well below a millisecond.
+/// Draws between two calls of stop: well below a millisecond.
 constexpr std::size_t kDrawsAQuestion = 4096;
 
 double cube(Random& random) { return 2 * random.uniform() - 1; }
@@ -72,7 +72,7 @@ class Places {
       place = centres_[c] + options_.cluster_radius_um * uniform_in_unit_ball(random);
       if (inside(place - domain_.lower, domain_.size)) return place;
     }
-    // A ball that is large against the box: what of it lies outside is folded back.
+    // If the ball is large compared with the box, its outer part is folded back.
     double unused = 0;
     Vec3 from = place - domain_.lower;
     reflect(from.x, unused, domain_.size.x);

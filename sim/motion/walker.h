@@ -3,10 +3,10 @@
 /// and where and when it begins, so particles may be computed in any order, and each alone.
 ///
 /// A frame's displacement is what the flow carries (first), then the particle's own motion, state by state.
-/// Times of switching, of death and of birth are drawn as times, not per frame: they are the same however the
-/// run is cut into frames. Diffusion, runs and the harmonic tether take exact transition probabilities over
-/// any interval, so their statistics do not depend on the frame interval either. The walk of the paper is the
-/// exception: it turns once a frame by its definition.
+/// Times of switching, death and birth are drawn as times, not per frame, so they do not depend on the frame
+/// interval. Diffusion, runs and the harmonic tether take exact transition probabilities over any interval,
+/// so their statistics do not depend on the frame interval either. The walk of the paper is the exception: it
+/// turns once a frame by its definition.
 
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct StateModel {
   double next[kMaxStates] = {};  ///< summed probabilities of the states that follow
 };
 
-/// All that the motion needs, as a trivially copyable view: kernels take it by value.
+/// The parameters of the motion, as a trivially copyable view that kernels take by value.
 struct MotionModel {
   std::uint64_t seed = 0;
   std::int32_t frames = 0;
@@ -275,7 +275,7 @@ MOTES_HOST_DEVICE inline double death_time(const MotionModel& model, std::uint32
   return birth + Random(model.seed, RandomStream::lifetime, particle, 0).exponential() / model.death_rate;
 }
 
-/// The code of a walker that stands where it is; clears `renewed` where it is seen.
+/// The code of the walker at its present position; clears `renewed` if it is seen.
 MOTES_HOST_DEVICE inline std::uint8_t seen(const MotionModel& model, Walker& walker) {
   if (model.boundary == Boundary::open && !inside(walker.at, model.box)) return kAbsent;
   auto code = static_cast<std::uint8_t>(walker.state);
