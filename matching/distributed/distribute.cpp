@@ -56,7 +56,8 @@ SparseCosts cut(const SparseCosts& whole, Split split, const Block& mine) {
   return part;
 }
 
-/// Of every vertex; nothing: the smaller side must be matched, and the larger side may be free at no cost.
+/// Sets the unmatched cost of every vertex. Without one, the smaller side must be matched, and the larger
+/// side may stay free at no cost.
 void set_unmatched(DistributedCosts& costs, std::optional<Cost> cost) {
   const bool rows = cost || costs.rows > costs.cols, cols = cost || costs.cols > costs.rows;
   costs.unmatched_row_cost.assign(rows ? at(costs.rows) : 0, cost.value_or(0));

@@ -7,7 +7,7 @@
 
 namespace motes::matching::detail {
 
-/// The problem without its pairs: sizes and unmatched costs, for all that needs no more.
+/// The problem without its pairs: only sizes and unmatched costs.
 inline CostsView outline_of(const DistributedCosts& problem) {
   return SparseCostsView{
       {problem.rows, problem.cols, {}, {}}, {},          problem.unmatched_row_cost,
@@ -37,7 +37,7 @@ auto with_part(const DistributedCosts& problem, F&& f) {
                       [&](const auto& whole) { return f(sliced(whole, problem.split, problem.mine)); });
 }
 
-/// The same in the orientation of the canonical form: rows exchanged with columns where it has them so.
+/// The same in the orientation of the canonical form, which may exchange rows and columns.
 template <class F>
 auto with_canonical_part(const DistributedCosts& problem, bool exchange, F&& f) {
   if (!exchange) return with_part(problem, f);

@@ -75,7 +75,7 @@ std::vector<Cost> matched_costs(Communicator& ranks, const Solution& solution, b
   return cost;
 }
 
-/// Throws on every rank what is wrong with one; returns the problem's sides.
+/// Throws the error of any rank on every rank; returns the problem's sides.
 CanonicalSides check_and_orient(Communicator& ranks, const CostsView& outline,
                                 const DistributedCosts& problem, int threads) {
   Cost largest = 0;
@@ -111,7 +111,7 @@ Matching solve_by_hungarian(Communicator& ranks, const Execution& execution, boo
   });
 }
 
-/// The sides of a matrix of which a selection has seen every entry.
+/// The sides of a matrix, from the largest entry that the selection has seen.
 template <class T>
 CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, const DistributedCosts& problem,
                              double scale, const CoreSelection& seen, int threads) {
@@ -153,7 +153,7 @@ Solution solve_core_on_devices(Communicator& ranks, const Execution& execution, 
   return device::solve_distributed_core<T>(ranks, execution, entries, &there, problem.mine.first, calls);
 }
 
-/// Before any entry is read.
+/// Checks everything except the entries.
 void check_outline(const Execution& execution, std::string_view solver, const CostsView& outline,
                    const DistributedCosts& problem) {
   const int threads = thread_count(execution);
@@ -183,7 +183,7 @@ std::vector<Cost> costs_of_points(int threads, const GeometricEntries& entries,
   return cost;
 }
 
-/// Every rank has the points; on the CPU it takes the rows of a block that lie side by side in space.
+/// Every rank has all points; on the CPU it takes a block of rows that are neighbours in space.
 Matching solve_points(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
                       const DistributedCoreSettings& settings) {
   const CostsView outline = outline_of(problem);

@@ -92,7 +92,7 @@ float random_weight(std::uint64_t seed, Index i, Index j) {
   return std::ldexp(static_cast<float>(bits[0] >> 8), -24);
 }
 
-/// Squared distances are whole numbers below 2^58, and a square root is rounded alike everywhere.
+/// Squared distances are integers below 2^58, and a square root has the same bits on every machine.
 float closeness(const instances::Places::Point& p, const instances::Places::Point& q, std::int64_t gate) {
   std::int64_t squared = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) squared += (p[axis] - q[axis]) * (p[axis] - q[axis]);

@@ -15,7 +15,7 @@
 
 namespace motes::matching::instances {
 
-// Streams of graphs, apart from all others.
+// Random streams of graphs; nothing else uses them.
 inline constexpr RandomStream kFirstPoints{140}, kSecondPoints{141}, kSites{142}, kEdges{143}, kRoads{144},
     kHosts{145}, kLinks{146}, kRowOrder{147}, kColOrder{148}, kWeights{149};
 
@@ -30,14 +30,15 @@ struct Part {
   double share() const { return 1.0 / ranks; }
 };
 
-/// Throws ResourceError where a graph of that size cannot fit, with `bytes_an_edge` for making it.
+/// Throws ResourceError if a graph of that size does not fit into memory; generating it takes
+/// `bytes_an_edge`.
 void require_graph_memory(double rows, double edges, double bytes_an_edge);
 
 /// Sorted lists of the edges, each once; row 0 of the answer is rows.first. All edges must be of those rows.
 BipartiteGraph graph_of_edges(const Block& rows, Index cols, const std::vector<std::vector<Edge>>& edges,
                               int threads);
 
-/// These rows of the graph alone.
+/// Only these rows of the graph.
 BipartiteGraph cut_rows(BipartiteGraph&& graph, const Block& rows);
 
 /// Row k of the answer is row rows_from[k] of the graph; column j becomes cols_to[j]. Empty: as it is.

@@ -1,5 +1,5 @@
-// Graphs of points that are close. Points lie on a grid of 2^28 steps a side, and squared distances are whole
-// numbers: a pair is within the gate or not, on every machine alike.
+// Graphs of points that are close. Points lie on a grid of 2^28 steps a side, and squared distances are
+// integers, so a pair within the gate is so on every machine.
 
 #include <cmath>
 
@@ -26,14 +26,14 @@ std::vector<Point> uniform_points(std::uint64_t seed, RandomStream stream, const
 }
 
 /// The probability that two points, uniform in the unit cube (or square), are within g of each other, g in
-/// [0, 1]: the volume of the ball less what the walls take.
+/// [0, 1]: the volume of the ball minus the part beyond the walls.
 double probability_within(double g, int dims) {
   constexpr double kPi = 3.141592653589793;
   if (dims == 2) return g * g * (kPi - g * (8.0 / 3 - g * 0.5));
   return g * g * g * (4 * kPi / 3 - g * (1.5 * kPi - g * (1.6 - g / 6)));
 }
 
-/// The least gate, in steps, within which a point has `degree` of `others` on the mean.
+/// The least gate, in steps, within which a point has `degree` of the `others` on average.
 std::int64_t gate_for(Recipe& recipe, double degree, double others, int dims) {
   std::int64_t low = 0, high = std::int64_t{1} << kSideBits;
   const auto mean = [&](std::int64_t gate) {
@@ -50,7 +50,7 @@ std::int64_t gate_for(Recipe& recipe, double degree, double others, int dims) {
   return low;
 }
 
-/// Cells at least a gate wide, about a point each at the finest.
+/// Cells at least a gate wide, with about one point or more each.
 class Cells {
  public:
   Cells(const std::vector<Point>& points, std::int64_t gate, int dims) : dims_(dims) {
@@ -127,8 +127,8 @@ std::vector<Index> inverse(const std::vector<Index>& order) {
   return rank;
 }
 
-/// The neighbours of points[order[k]], for every k of `rows`, as the other points are numbered. Points in the
-/// order of cells have neighbourhoods that stay in cache.
+/// Row k: the neighbours of points[order[k]], for every k of `rows`, in the numbering of the other points.
+/// Points in the order of cells have neighbourhoods that stay in cache.
 BipartiteGraph pairs_by_cell(const std::vector<Point>& points, const std::vector<Index>& order,
                              const Block& rows, const Cells& others, Index cols, std::int64_t gate,
                              bool same_set, int threads) {

@@ -23,7 +23,7 @@ using instances::kMostVertices;
 using instances::Recipe;
 using instances::RowsWanted;
 
-// Streams of their own, apart from the simulator's.
+// Random streams that the simulator does not use.
 constexpr RandomStream kEntries{128}, kAllowed{129}, kPositions{130}, kDisplacements{131}, kOrder{132};
 
 /// x in 0..range-1 from 32 random bits; its probability is off by less than 2^-32 times range.
@@ -165,7 +165,7 @@ struct Cells {
       high[a] = axes[a]->empty() ? 0 : *std::max_element(axes[a]->begin(), axes[a]->end());
       volume *= std::max(high[a] - low[a], 1e-300);
     }
-    // About one point a cell at the finest: a tiny gate needs no tiny cells.
+    // At least about one point per cell: a tiny gate needs no tiny cells.
     const double spacing =
         std::pow(volume / static_cast<double>(std::max<std::size_t>(c.x.size(), 1)), 1.0 / dims);
     width = std::max(points.gate, spacing);

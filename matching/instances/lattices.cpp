@@ -78,9 +78,9 @@ BipartiteGraph hexagonal(Recipe& recipe, int threads, const Part& part) {
                        });
 }
 
-// Four of five sides of a square lattice of junctions are roads, each with 0, 1, 2 ... vertices on its way
-// (half the chance each time: one on the mean); what is left of n are dead ends. That gives 2.4 neighbours on
-// the mean and, as on maps, mostly vertices of degree two.
+// Four of five sides of a square lattice of junctions are roads with 0, 1, 2, ... vertices (half the
+// probability each time: one on average); the rest of the n vertices are dead ends. That gives 2.4 neighbours
+// on average and, as on maps, mostly vertices of degree two.
 BipartiteGraph road(Recipe& recipe, int threads, const Part& part) {
   const auto n = static_cast<Index>(recipe.whole("n", std::nullopt, 0, kMostVertices));
   const std::uint64_t seed = recipe.seed();

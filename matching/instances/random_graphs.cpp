@@ -46,7 +46,7 @@ BipartiteGraph rmat(Recipe& recipe, int threads, const Part& part) {
   const auto limit = [](double share) { return static_cast<std::uint32_t>(std::ldexp(share, 16) + 0.5); };
   const std::uint32_t to_a = limit(a), to_b = limit(a + b), to_c = limit(a + b + c);
   const Block mine = part.of(n);
-  // Each draw gives a row of its own choice, so every rank makes all draws and keeps those of its rows.
+  // Each draw also determines its row, so every rank makes all draws and keeps those of its rows.
   constexpr Index kRowsAList = 1 << 16;
   std::vector<std::vector<Edge>> edges(at(n / kRowsAList + 1));
   parallel_for(threads, std::ssize(edges), [&](std::int64_t list) {
@@ -60,7 +60,7 @@ BipartiteGraph rmat(Recipe& recipe, int threads, const Part& part) {
         for (int level = 0; level < scale; ++level) {
           word = level % 2 == 0 ? random.bits() : word >> 16;
           const std::uint32_t drawn = word & 0xffff;
-          // Sums of comparisons rather than branches, which nothing could predict.
+          // Sums of comparisons instead of branches, which would be mispredicted.
           const std::uint32_t past_a = drawn >= to_a, past_b = drawn >= to_b, past_c = drawn >= to_c;
           row = row * 2 + past_b;
           col = col * 2 + (past_a ^ past_b ^ past_c);

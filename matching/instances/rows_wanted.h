@@ -16,7 +16,7 @@ struct RowsWanted {
   /// nothing: all.
   std::function<std::optional<Block>(Index rows, Index cols, bool unmatched)> choose;
 
-  // What became of it. Families that cannot make rows alone make the whole problem.
+  // The outcome. Families that cannot generate single rows generate the whole problem.
   bool made = false;              ///< only the rows wanted, without unmatched costs
   Index all_rows = 0;             ///< of the whole matrix
   std::optional<Cost> unmatched;  ///< of every vertex, where the text gives one

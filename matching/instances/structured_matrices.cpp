@@ -16,7 +16,7 @@
 namespace motes::matching::instances {
 namespace {
 
-// Streams of their own, apart from those of instances.cpp.
+// Random streams that instances.cpp does not use.
 constexpr RandomStream kOfPairs{140}, kOfRows{141}, kOfCols{142}, kOfCentres{143};
 
 constexpr double kMostExactFloat = 0x1p24, kMostInt32 = 0x1p31 - 2;
@@ -78,7 +78,7 @@ Family sums(Recipe& recipe, Index n, std::uint64_t seed) {
   return {rule, 2 * high + noise, true};
 }
 
-/// Both sides' points, drawn apart from each other: around common centres, or on a common line.
+/// The points of both sides, drawn independently: around common centres, or on a common line.
 Family distances_of_drawn_points(Recipe& recipe, Index n, std::uint64_t seed, bool line) {
   const auto centres = line ? Index{1} : static_cast<Index>(recipe.whole("clusters", 20, 1, kMostVertices));
   const double sigma = line ? 0 : recipe.number("sigma", 0.01, 0, 1e3);
@@ -135,7 +135,8 @@ Family valued(Recipe& recipe, Index, std::uint64_t seed) {
   return {rule, values, true};
 }
 
-/// Uniform costs, dear outside a band of the diagonal or outside its blocks; few of those pairs forbidden.
+/// Uniform costs, higher outside a band along the diagonal or outside blocks; a few of those pairs are
+/// forbidden.
 Family banded(Recipe& recipe, Index n, std::uint64_t seed) {
   const auto width =
       static_cast<Index>(recipe.whole("width", std::max(1.0, std::floor(n / 50.0)), 1, kMostVertices));

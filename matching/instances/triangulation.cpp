@@ -2,8 +2,8 @@
 // in three, and sides whose far triangle has the new point inside its circle are flipped until none is left.
 // What lies outside is covered too, by ghost triangles of one side of the hull and a corner at infinity
 // (kFar), whose circle is the open half-plane beyond that side, and the side itself without its ends: so
-// points beyond the hull, on it, and on inner sides need no cases of their own (a point on a side makes one
-// flat triangle, whose flip is certain). All predicates are exact: differences are below 2^29, minors below
+// points beyond the hull, on it, and on inner sides need no special cases (a point on a side makes one flat
+// triangle, which is always flipped). All predicates are exact: differences are below 2^29, minors below
 // 2^59, sums below 2^121.
 
 #include "matching/instances/triangulation.h"
@@ -52,7 +52,7 @@ class Insertion {
       if (p != second && p != third) insert(p);
   }
 
-  /// Triangles without a far corner, in the order in which they came to be, neighbours numbered likewise.
+  /// Triangles without a corner at infinity, in order of creation, with neighbours in that numbering.
   std::vector<Triangle> finite() const {
     std::vector<Index> number(triangles_.size(), -1);
     Index count = 0;

@@ -22,8 +22,8 @@
 /// Differences from the papers. Columns are explored top-down only and trees are not grafted, both of which
 /// would need the edges of columns all the time, and a message for each row asked about. Two ranks may find
 /// leaves of one tree in the same round; the root takes that of the lowest rank, and the other column stays
-/// in its tree, unused. Where the phases become slow, push-relabel goes on (distributed_pushes.cpp), and the
-/// forest ends what it leaves.
+/// in its tree, unused. If the phases become slow, push-relabel continues (distributed_pushes.cpp), and the
+/// forest finishes.
 
 #include <cmath>
 
@@ -36,7 +36,7 @@ namespace {
 struct Message {
   Index vertex, from, root;
 };
-/// Columns are sent as they are, rows as their complement.
+/// Columns are sent as their number, rows as its complement.
 constexpr Index row_code(Index row) { return ~row; }
 constexpr Index kLeaf = -1;  ///< as root: `vertex` is the root, `from` its leaf
 
@@ -117,7 +117,7 @@ class Forest {
     return phases * static_cast<double>(edges) <= kWorthEdges * static_cast<double>(all_edges);
   }
 
-  /// Row `row` of this rank is to be explored for the tree of `root`.
+  /// Adds row `row` of this rank, of the tree of `root`, to the rows to explore.
   void step(Index row, Index root) {
     reached_[at(row - state_.graph.my_rows.first)] = 1;
     queue_.push_back({row, root});
@@ -195,8 +195,8 @@ class Forest {
     }
   }
 
-  /// `row` of this rank takes `col`, which becomes the column that it had before. False: the path ends here,
-  /// or goes on elsewhere.
+  /// `row` of this rank takes `col`, which is set to the column that it had before. False if the path ends
+  /// here or continues on another rank.
   bool next_column(Index row, Index& col) {
     std::swap(state_.mate_of_row(row), col);
     if (col == -1) return false;

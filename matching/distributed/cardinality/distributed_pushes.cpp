@@ -6,14 +6,14 @@
 /// memory computers", 2011, for bids over ranks.
 ///
 /// A column's label estimates its distance from a free column, counted in matched edges. A free row takes the
-/// neighbour of least label, which gets a label above the second least; the row displaced goes on. Columns of
-/// other ranks are taken by a bid: their rank refuses it, with the label that the column has now, if that is
-/// above the second least, and otherwise tells the row that it displaces. Labels of other ranks' columns are
-/// those that their ranks last sent. A relabelling sets all labels by one search from the free columns.
+/// neighbour of least label, which gets a label above the second least; the displaced row continues. Columns
+/// of other ranks are taken by a bid: their rank refuses it, with the label that the column has now, if that
+/// is above the second least, and otherwise tells the row that it displaces. Labels of other ranks' columns
+/// are those that their ranks last sent. A relabelling sets all labels by one search from the free columns.
 ///
 /// Labels are estimates: they may be too small (out of date) or too large (the search does not wait for
 /// messages of one level before it goes on with another, and they end at 65535). So a row may be given up
-/// although it has an augmenting path, and the matching left here need not be maximum. The forest
+/// although it has an augmenting path, and the resulting matching need not be maximum. The forest
 /// (distributed_forest.cpp) starts from it, finds the remaining paths, and proves that there are no more.
 
 #include <limits>
@@ -65,8 +65,8 @@ ColumnSide columns_of(DistributedState& state) {
   return out;
 }
 
-/// Of the search: column `col` has this label, which concerns the receiver's rows; `row`, if any, was reached
-/// from it. Or, with kReached, column `col` of the receiver was reached with this label.
+/// A message of the search: column `col`, adjacent to rows of the receiver, has this label; `row`, if any,
+/// was reached from it. With kReached: column `col` of the receiver was reached with this label.
 struct Found {
   Index row, col, label;
 };
@@ -159,9 +159,9 @@ class Pushes {
     if (found.row != kNone) reach_row(found.row, found.label);
   }
 
-  /// Pushes until no row is active, this rank has done its share until the next relabelling, or all have
-  /// exchanged bids as often as pays: the last few rows push a column each round. Rows that see no way to a
-  /// free column are given up.
+  /// Pushes until no row is active, this rank has made its share of pushes before the next relabelling, or
+  /// all have exchanged bids as often as pays (the last few rows push one column per round). Rows without a
+  /// path to a free column, by their labels, are given up.
   void push() {
     const Timed timed(stats_, "push");
     active_.clear();
@@ -186,7 +186,7 @@ class Pushes {
       const Index here = label(j);
       if (here > second || here == kFar) continue;
       const bool own = state_.my_col(j);
-      if (here < least || (here == least && own && !mine)) {  // of equals one that needs no message
+      if (here < least || (here == least && own && !mine)) {  // of equal ones, one that needs no message
         second = least;
         least = here;
         col = j;
@@ -203,7 +203,7 @@ class Pushes {
     else
       bids_.send(state_.col_owners.of(col), {row, col, raised});
   }
-  /// `row` has `col` of this rank; the row displaced is free.
+  /// `row` takes `col` of this rank; the displaced row becomes free.
   void take(Index row, Index col, Index raised) {
     const Index before = std::exchange(state_.mate_of_col(col), row);
     label(col) = static_cast<Label>(raised);

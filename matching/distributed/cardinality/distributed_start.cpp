@@ -51,8 +51,8 @@ std::int64_t match_own_columns(DistributedState& state) {
   return pairs.cardinality;
 }
 
-// A column is told to other ranks only where it was asked for: a rank keeps the columns that it has proposed
-// to, and proposes to none of them again. A proposal that is refused met a column that has a mate.
+// A rank learns that a column of another rank is matched only when its proposal is refused. It keeps a list
+// of the columns to which it has proposed, and proposes to none of them again.
 void match_other_columns(DistributedState& state) {
   if (state.ranks.size() == 1) return;
   VertexSet tried(state.graph.cols);

@@ -45,8 +45,7 @@ class VertexSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// The mates of this rank's vertices, which are numbered from 0 here; mates have their numbers in the whole
-/// graph.
+/// The mates of this rank's vertices. Vertices are numbered from 0 here, their mates as in the whole graph.
 struct DistributedState {
   DistributedState(Communicator& communicator, const DistributedGraph& distributed)
       : ranks(communicator),
@@ -78,7 +77,7 @@ struct DistributedState {
   }
 };
 
-/// What ranks tell each other in a round, a list for each rank.
+/// The messages of a round, a list for each receiving rank.
 template <class Message>
 class Mail {
  public:
@@ -88,8 +87,8 @@ class Mail {
     for (int k = 0; k < ranks_.size(); ++k)
       if (k != ranks_.rank()) send(k, message);
   }
-  /// Sends what was collected, and calls take(message) for what has come. False: no rank sent anything, nor
-  /// has any work `left`.
+  /// Sends the collected messages, and calls take(message) for each received one. False if no rank sent
+  /// anything or has work `left`.
   template <class Take>
   bool exchange(const Take& take, std::int64_t left = 0) {
     std::int64_t sent = left;
@@ -115,7 +114,7 @@ std::int64_t match_own_columns(DistributedState& state);
 /// Free rows propose to columns of other ranks until none of them has a free neighbour.
 void match_other_columns(DistributedState& state);
 
-/// Matches most of the last free rows that can be, by push-relabel.
+/// Matches most of the remaining rows that can be matched, by push-relabel.
 void push_distributed_rows(DistributedState& state, CardinalityStats& stats);
 
 /// Augments until the matching is maximum, and fills the cover of `answer` and its counters.

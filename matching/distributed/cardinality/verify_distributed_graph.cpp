@@ -103,7 +103,7 @@ std::string first_of_all(Communicator& ranks, std::string fault) {
 CardinalityCertificate verify_distributed(Communicator& ranks, const DistributedGraph& graph,
                                           const DistributedMatching& answer) {
   CardinalityCertificate found;
-  // A rank with a fault that would make the rest unreadable ends the check on all.
+  // A fault that makes the rest unreadable ends the check on all ranks.
   found.fault =
       first_of_all(ranks, right_sizes(graph, answer) ? fault_of_rows(graph, answer)
                                                      : "matching has the wrong number of rows or columns");

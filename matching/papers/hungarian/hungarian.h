@@ -35,8 +35,7 @@
 ///   this costs is a second look at ties; the reverse pass is only the choice of ends.
 /// - Duals are integers: theta goes to the rows in full, not theta / 2 to either side.
 /// - Zero slacks are compressed (section 3.3) per level on the CPU; on the GPU a level's rows claim columns
-/// as
-///   they are read: the list would be used once. There is no copy of the matrix, nor anything of its size.
+///   as they are read: the list would be used once. There is no copy of the matrix, nor anything of its size.
 /// - Rectangles, unmatched costs and forbidden pairs come with the canonical form
 ///   (canonical/canonical_form.h). Trees are rebuilt for each search, as in the paper.
 ///

@@ -12,15 +12,15 @@ namespace motes::matching {
 
 /// Generates the assignment problem that a text beginning with "gen:" describes:
 ///
-///   gen:uniform?rows=5000&cols=5000&high=50000&seed=1   a full matrix of integers, uniform in 0..high
-///     type=int32|int64|float|double   its number type (int32); density=D: each pair is allowed with
-///     probability D (1)
-///   gen:points?n=1000000&sigma=0.3&gate=1.2&seed=1      n points uniform in a cube (dims=2: a square) of
-///   unit
-///     density; the second set is the first, displaced by a Gaussian of standard deviation sigma
-///     along each axis, and shuffled. Costs are distances (metric=squared: their squares); pairs beyond
-///     `gate` (default: none) are forbidden. Matrix-free by default; dense=1: a full matrix (type=double or
-///     float); sparse=1: a CSR graph of the pairs within the gate, which is then required
+///   gen:uniform?rows=5000&cols=5000&high=50000&seed=1
+///     a full matrix of integers, uniform in 0..high; type=int32|int64|float|double: its number type (int32);
+///     density=D: each pair is allowed with probability D (1)
+///   gen:points?n=1000000&sigma=0.3&gate=1.2&seed=1
+///     n points uniform in a cube (dims=2: a square) of unit density; the second set is the first, displaced
+///     by a Gaussian of standard deviation sigma along each axis, and shuffled. Costs are distances
+///     (metric=squared: their squares); pairs beyond `gate` (default: none) are forbidden. Matrix-free by
+///     default; dense=1: a full matrix (type=double or float); sparse=1: a CSR graph of the pairs within the
+///     gate, which is then required
 ///
 /// Structured square matrices, which many solvers find hard; all take n, seed=S (1) and
 /// type=int32|float|double (int32 only where costs are whole numbers):
@@ -29,8 +29,7 @@ namespace motes::matching {
 ///   gen:low-rank?n=5000&rank=8     a matrix of rank `rank`, its factors uniform integers in 0..high (1000)
 ///   gen:sums?n=5000            a row term plus a column term, each in 0..high (10^6), plus 0..noise (1000)
 ///   gen:clusters?n=10000       distances between two sets of points scattered around the same clusters=K
-///   (20)
-///     centres in the unit square with standard deviation sigma=S (.01); squared=1: squared distances
+///     (20) centres in the unit square with standard deviation sigma=S (.01); squared=1: squared distances
 ///   gen:line?n=5000            the same for points on a line
 ///   gen:lattice?n=4096         squared distances between a square grid and its copy shifted by shift=S (3)
 ///   gen:valued?n=5000          values=K (2) different costs, the least with probability share=P (.5)
