@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <cuda_runtime.h>
 
@@ -10,10 +11,11 @@
 
 namespace motes::gpu {
 
-inline void check(cudaError_t error, const char* what, const char* file, int line) {
+inline void check(cudaError_t error, const char* what, std::string_view file, int line) {
   if (error == cudaSuccess) return;
-  const std::string text =
-      std::string(what) + ": " + cudaGetErrorString(error) + " (" + file + ":" + std::to_string(line) + ")";
+  file.remove_prefix(file.find_last_of('/') + 1);  // no folder of the machine that compiled it
+  const std::string text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + std::string(file) +
+                           ":" + std::to_string(line) + ")";
   cudaGetLastError();  // a sticky-free error must not be reported twice
   if (error == cudaErrorMemoryAllocation || error == cudaErrorNoDevice ||
       error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice)
