@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the links of all Markdown files: the file that a relative link names must exist, and so must
 # the heading after '#'. With --sources also the pages docs/*.md that sources, scripts, configurations
-# and benchmark results mention. Prints every broken link; exit 1 if there is one.
+# and benchmark results mention, and the source files that comments mention. Prints every broken link;
+# exit 1 if there is one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -44,5 +45,17 @@ if [ "${1:-}" = --sources ]; then
   while IFS=: read -r file line mention; do
     [ -e "$mention" ] || report "$file:$line: $mention does not exist"
   done < <(grep -rnoE '\bdocs/[a-z_/-]+\.md' app base matching tracking io sim tests bench configs scripts cmake)
+  # Source files that comments mention, by name or by the end of their path.
+  folders=(app base matching tracking io sim python tests bench examples)
+  known=$(find "${folders[@]}" scripts docs -type f)
+  while IFS=: read -r file line mention; do
+    grep -qE "(^|/)${mention//./\\.}$" <<< "$known" || report "$file:$line: $mention does not exist"
+  done < <(find "${folders[@]}" -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
+    { rest = (i = index($0, "// ")) ? substr($0, i) : "" }
+    { while (match(rest, /[A-Za-z0-9_\/]+\.(h|cuh|cpp|cu|py|sh)/)) {
+        name = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        if (rest !~ /^[A-Za-z0-9_]/) print FILENAME ":" FNR ":" name
+      } }')
 fi
 exit $bad

@@ -1,4 +1,4 @@
-/// Candidates by a hashed uniform grid (candidate_rule.h).
+/// Candidates by a hashed uniform grid (row_grid.h).
 ///
 /// The detections of both frames are sorted by slot of the later frame's table (counting sort), and rows are
 /// worked off in that order, so that what one query reads the next one finds in cache.

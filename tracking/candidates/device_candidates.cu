@@ -1,4 +1,4 @@
-/// The hashed uniform grid of candidate_rule.h on the GPU.
+/// The hashed uniform grid of row_grid.h on the GPU.
 ///
 /// A frame is snapped, its bounds are found, its points are counted into slots and put in order of slot.
 /// Where in its slot a point lands depends on timing; nothing that is kept does: rows are only worked off in
