@@ -105,7 +105,7 @@ TEST_CASE("Ctrl-C ends a simulation before anything is written") {
   const TempDir dir;
   write_file(dir / "c.yaml", "simulation:\n  particles: 20000\n  frames: 50\n");
   std::atomic<bool> over{false};
-  std::thread user([&] {  // a new command forgets what was asked of the one before: so again and again
+  std::thread user([&] {  // repeatedly, since a new command clears an earlier request
     while (!over) {
       motes::app::request_interrupt();
       std::this_thread::yield();

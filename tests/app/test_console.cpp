@@ -104,12 +104,12 @@ TEST_CASE("An interrupt is obeyed where the work asks") {
 
 namespace {
 
-/// How a process of its own ends that does this with the handlers installed; 1 where it comes to its end.
+/// The exit status of a child process that does this with the handlers installed; 1 if the work returns.
 int end_of(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
     close(STDERR_FILENO);
-    clear_interrupt();  // earlier commands of this process looked for signals
+    clear_interrupt();  // earlier commands of this process have heard signals
     install_signal_handlers();
     work();
     _exit(1);

@@ -29,7 +29,7 @@ TEST_CASE("convert: h5 to h5 loses nothing") {
   CHECK(outcome.code == 0);
   CHECK(outcome.err == "");
   CHECK(file_bytes(h5) == file_bytes(dir / "copy.h5"));
-  for (const char* option : {"-o", "--output"})  // as the other commands have it
+  for (const char* option : {"-o", "--output"})  // as in the other commands
     CHECK(run_motes({"convert", h5.string(), option, (dir / (std::string(option) + ".csv")).string()}).code ==
           0);
   CHECK(file_bytes(dir / "-o.csv") == file_bytes(dir / "--output.csv"));
@@ -116,7 +116,7 @@ TEST_CASE("convert --like: tracks in px and without times take both from the ima
   REQUIRE(score.code == 0);
   CHECK(nlohmann::json::parse(score.out)["jsc"].get<double>() > 0.95);
 
-  // What the tracks say themselves, and what the user gives, goes first.
+  // The tracks' own scale and the user's options take precedence.
   const Outcome given = run_motes(
       {"convert", masks, (dir / "given.csv").string(), "--like", movie, "--voxel", "1", "--dt", "7"});
   CHECK_THAT(given.err, !Contains("by the images' voxels"));

@@ -1,5 +1,5 @@
-// Every motes command of README.md and sample/README.md runs as it is written, in this order, and those of
-// the user guide that need no file of the reader's.
+// Runs every motes command of README.md and sample/README.md as it is written, in this order, and those of
+// the user guide that need no file of the reader.
 
 #include <algorithm>
 #include <filesystem>
@@ -62,7 +62,7 @@ bool can_draw() {
   }
 }
 
-/// A current folder, for the time being, with what a clone has: samples and presets.
+/// During its lifetime the current folder has the contents of a clone: samples and presets.
 class InClone {
  public:
   InClone() : before_(std::filesystem::current_path()) {
@@ -80,7 +80,7 @@ class InClone {
   std::filesystem::path before_;
 };
 
-/// Whether the command's input is not there, so that it stands for a file of the reader's.
+/// Whether the command's input does not exist, so that it stands for a file of the reader.
 bool needs_own_file(const std::vector<std::string>& words) {
   return !words.at(1).starts_with("-") && !std::filesystem::exists(words.at(1));
 }

@@ -42,11 +42,11 @@ VolumeFrame picture_of(std::int32_t t) {
 struct Counters {
   std::atomic<int> shared = 0;  ///< whether two threads were in one reader at once
   std::atomic<int> reads = 0, over = 0;
-  std::chrono::milliseconds slow{0};     ///< what a read takes
+  std::chrono::milliseconds slow{0};     ///< time of a read
   std::atomic<std::int64_t> inside = 0;  ///< nanoseconds in all reads
 };
 
-/// Shared by threads unless it can be opened again; then readers must not be.
+/// Threads share the reader unless it can be opened again; then each must have its own.
 class Pictures final : public io::FrameSource {
  public:
   Pictures(Counters& counters, std::int32_t frames, std::int32_t broken, bool opens_again)

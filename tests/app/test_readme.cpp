@@ -1,4 +1,4 @@
-// What docs/library/solvers.md lists must be what the registry holds: no row missing, none stale.
+// docs/library/solvers.md must list exactly the solvers of the registry.
 
 #include <filesystem>
 #include <sstream>

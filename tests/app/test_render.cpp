@@ -1,5 +1,5 @@
-// Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Where neither a display nor Xvfb
-// is, the drawing tests are skipped with a message.
+// Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Without a display and Xvfb the
+// drawing tests are skipped with a message.
 
 #include <cstdlib>
 #include <map>
@@ -28,7 +28,7 @@ using testing::TempDir;
 
 namespace {
 
-/// Why nothing can be drawn here; empty where it can.
+/// The reason why nothing can be drawn here; empty if it can.
 std::string why_no_display() {
   try {
     const Display display;
@@ -180,7 +180,7 @@ TEST_CASE("lines are broken where frames are missing, and cut by until and tail"
   CHECK(picture.panels[0].lines == Lines{{0, 2}, {2, 3}});
   CHECK(picture.panels[0].points[0].x == 1);
   CHECK(picture.panels[0].marks == std::vector<std::size_t>{2});
-  CHECK(picture.box.high.x == lay_out({}, inputs).box.high.x);  // the box stays, whatever is seen of it
+  CHECK(picture.box.high.x == lay_out({}, inputs).box.high.x);  // the box does not depend on what is drawn
   CHECK(picture.box.high.z > picture.box.low.z);                // flat tracks stand in a box with a height
 }
 

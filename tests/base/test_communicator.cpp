@@ -1,4 +1,4 @@
-// Ranks as threads: shares, collectives, and errors that no rank may wait on for ever.
+// Ranks as threads: shares, collectives, and errors, after which no rank may wait forever.
 
 #include <numeric>
 #include <stdexcept>

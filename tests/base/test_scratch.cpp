@@ -1,4 +1,4 @@
-// Arrays in files: zeros at first, what was written stays, and little of it is resident.
+// Arrays in files: zeros at first, written values stay, and few pages are resident.
 
 #include <algorithm>
 #include <cstdint>

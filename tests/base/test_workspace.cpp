@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kPage = HostBlocks::kPage;
 
-/// Row i sees columns i to i + 2 of a ring, by names drawn at random.
+/// Row i has the columns i to i + 2 of a ring, randomly renumbered.
 BipartiteGraph scattered_ring(Index rows, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::vector<Index> name(rows);

@@ -32,7 +32,7 @@ namespace {
 
 using namespace motes;
 
-/// One of several calls on the same input: its refusal does not end the others.
+/// One of several calls on the same input; a refusal does not end the others.
 template <class Call>
 void attempt(const Call& call) {
   try {

@@ -1,5 +1,5 @@
-// replay FOLDER: every input of FOLDER/READER through its reader, without a fuzzer. What once was a finding
-// stays refused, in every build.
+// replay FOLDER: every input of FOLDER/READER through its reader, without a fuzzer. Earlier findings must
+// stay refused, in every build.
 
 #include <cstdio>
 #include <exception>

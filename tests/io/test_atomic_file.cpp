@@ -1,4 +1,4 @@
-/// What is under the name of an output decides how it is written.
+/// What exists under the name of an output decides how it is written.
 #include <csignal>
 #include <fstream>
 #include <functional>
@@ -28,7 +28,7 @@ std::size_t entries(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-/// Runs it in a child process that is killed in its midst: `work` calls what it is given.
+/// Runs `work` in a child process that is killed when `work` calls its argument.
 pid_t killed_at(const std::function<void(const std::function<void()>&)>& work, bool wait = true) {
   int ready[2];
   REQUIRE(pipe(ready) == 0);

@@ -1,4 +1,4 @@
-// Small files that claim much, or nest deeply: refused before memory or the stack is gone.
+// Small files that claim large sizes, or nest deeply, are refused before memory or the stack is exhausted.
 #include <catch2/catch.hpp>
 #include <zlib.h>
 

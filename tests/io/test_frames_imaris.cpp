@@ -1,4 +1,4 @@
-// Imaris files: what is read, what stays open, and what is refused.
+// Imaris files: what is read, what stays unknown, and what is refused.
 
 #include <catch2/catch.hpp>
 

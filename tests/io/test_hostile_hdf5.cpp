@@ -1,4 +1,4 @@
-// HDF5 files made to read what is not theirs, to crash the library or to ask for all memory.
+// HDF5 files made to read other files, to crash the library or to exhaust memory.
 #include <fstream>
 #include <new>
 #include <optional>
@@ -97,7 +97,7 @@ TEST_CASE("HDF5 values kept in another file are refused by its name") {
     H5Pset_external(list.id(), secret.c_str(), 0, 8);
     dataset(file, "/tracks/z_um", H5T_IEEE_F64LE, space_of({1}), list);
   }
-  const bool trusted = GENERATE(false, true);  // trusting a file's parser is not trusting what it names
+  const bool trusted = GENERATE(false, true);  // a trusted file may still not name other files
   CAPTURE(trusted);
   std::optional<Trusted> trust;
   if (trusted) trust.emplace();

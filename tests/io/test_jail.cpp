@@ -33,7 +33,7 @@ constexpr bool kSanitized = false;
 #endif
 constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
 
-/// Answers each request by what its first word asks for.
+/// Does what the first word of the request says.
 std::string misbehave(std::string_view request, std::span<std::byte> shared) {
   if (request == "crash") std::raise(SIGSEGV);
   if (request == "abort") std::abort();

@@ -76,7 +76,7 @@ void check_answer(const Setting& setting, const matching::CostsView& problem, st
   REQUIRE(answer.objective == static_cast<double>(*best));
 }
 
-/// Every kind of costs that the solvers' rows in the registry list, against brute force.
+/// Every kind of costs that the registry lists for the solver, against brute force.
 void check_small(const std::vector<Setting>& all, std::uint64_t seed) {
   const auto check = [&](const std::string& name, const matching::CostsView& problem,
                          std::optional<Cost> best) {
@@ -91,7 +91,7 @@ void check_small(const std::vector<Setting>& all, std::uint64_t seed) {
     check("sparse " + instance.name, instance.costs.view(), best);
     const auto forms = testing::dense_forms(instance.costs);
     if (forms.empty()) continue;
-    // Each of the number types in its turn: all of them on every instance would only take longer.
+    // The number types alternate: all of them on every instance would take too long.
     const auto& form = forms[seed % forms.size()];
     check(form.name + " " + instance.name, form.view, best);
   }

@@ -124,7 +124,7 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
       if (kind == 5) c = j < n / 2 && i <= n / 2 ? T{1} : (i <= n / 2 ? forbidden : T{2});  // Hall violated
       if (kind == 6) c = static_cast<T>(std::abs(i - j) * (i % 7 + 1));                     // sorted
       if (kind == 7) c = static_cast<T>(900 * (j % 301) + 700 * (i % 97) + rng() % 500);    // levels
-      if (kind == 8) c += static_cast<T>(j % 97 == 5 ? 1'000'000 : 0);  // few dear columns
+      if (kind == 8) c += static_cast<T>(j % 97 == 5 ? 1'000'000 : 0);  // few expensive columns
       if (kind == 9) c = static_cast<T>(5000 * j + 31 * i);             // levels alone: ties
       if (kind == 10) c = static_cast<T>(30 * j + rng() % 1000);        // levels within the noise
       if (kind == 11) c = static_cast<T>(1'000'000 * j + rng() % 100);  // ... far above it

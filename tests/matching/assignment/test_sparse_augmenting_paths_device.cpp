@@ -108,7 +108,7 @@ SparseCosts lattice(Index side) {
   return p;
 }
 
-/// Row i knows columns i and i + 1; the last row's last column is missing, so that one path shifts all pairs.
+/// Row i has the columns i and i + 1; the last row lacks the latter, so that one path shifts all pairs.
 SparseCosts line(Index length, bool perfect) {
   SparseCosts p;
   p.graph.rows = p.graph.cols = length;
@@ -135,7 +135,7 @@ SparseCosts geometric_progression(Index size) {
   return testing::from_matrix(matrix);
 }
 
-/// Two clusters with one column too few in one and one too many in the other, tied by a single dear pair
+/// Two clusters with one column too few in one and one too many in the other, tied by a single expensive pair
 /// each.
 SparseCosts two_clusters(Index size) {
   SparseCosts p;

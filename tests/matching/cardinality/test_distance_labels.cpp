@@ -1,5 +1,5 @@
 // Labels of push-relabel are the distances that a plain search finds, on any number of threads; and what the
-// threads share: where they meet, and what of the graph is whose.
+// threads share: their barriers, and the partition of the graph.
 
 #include <algorithm>
 #include <numeric>
@@ -73,7 +73,7 @@ std::vector<std::vector<Index>> free_rows(const TwoSidedGraph& graph, const Mate
   return out;
 }
 
-/// Rows that see few columns near them, and so far from each other that paths are long.
+/// Rows adjacent to a few columns near them, and so far apart that paths are long.
 BipartiteGraph thin_band(Index rows, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::vector<std::pair<Index, Index>> edges;
@@ -120,7 +120,7 @@ TEST_CASE("labels are distances, on any number of threads") {
         CHECK(not_bounds == 0);
         CHECK(not_short == 0);
         if (!all_have_paths) CHECK(wrong == 0);
-        // Rows that wait see the way.
+        // Waiting rows have labels.
         std::int64_t lost = 0;
         for (const auto& rows : active)
           for (const Index i : rows) {
@@ -292,7 +292,7 @@ TEST_CASE("a split gives each row and column to one part, and parts of about as 
       partition.each_part(thread, 2, [&](std::size_t part) { ++done[part]; });
     CHECK(std::ranges::all_of(done, [](int times) { return times == 1; }));
   }
-  // More parts than rows, and nothing at all.
+  // More parts than rows, and an empty graph.
   for (const Index rows : {0, 1, 3}) {
     const auto few = testing::random_graph(1, rows, 2, 1);
     const testing::TwoSides sides(few);

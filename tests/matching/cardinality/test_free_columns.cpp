@@ -1,5 +1,5 @@
-// What threads find before they work together: free columns, paths near by; and starts of threads that keep
-// to their own places.
+// The first steps of the threads: free columns and short paths; and starts in which threads keep to their own
+// regions.
 
 #include <algorithm>
 #include <random>

@@ -147,7 +147,7 @@ TEST_CASE("each wrong matching and each wrong cover is seen") {
   rejected(with([&](auto& m) { m.col_to_row[col] = graph.rows; }), cover, false, true, "disagree");
   rejected(with([&](auto& m) { m.row_to_col.pop_back(); }), cover, false, true, "wrong number");
   rejected(with([&](auto& m) { ++m.cardinality; }), cover, false, true, "pairs, not");
-  // A pair that is not an edge: the free row takes a column that it does not know.
+  // A pair that is not an edge: the free row takes a column to which it is not adjacent.
   Index stranger = 0;
   const auto begin = graph.col_index.begin() + graph.row_offsets[free_row],
              end = graph.col_index.begin() + graph.row_offsets[free_row + 1];

@@ -230,7 +230,7 @@ TEST_CASE("a path through the end of a hub's column is found on the GPU") {
 
 TEST_CASE("rows of more columns than a table of near ones holds are looked through on the GPU") {
   MOTES_NEED_GPU();
-  // Of each mean degree that work is cut up for; few columns, so that rows compete and labels rise.
+  // Graphs of each mean degree for which kernels differ; few columns, so that rows compete and labels rise.
   Workspace workspace;
   for (const int degree : {2, 8, 60}) {
     std::mt19937_64 rng(degree);
@@ -363,7 +363,7 @@ TEST_CASE("a faulty start is refused on the GPU as on the CPU") {
       INFO(setting);
       CHECK(message(on_gpu(workspace), problem, start, setting) == expected);
       CHECK(message({1, Backend::cuda}, problem, start, setting) == expected);
-      // Of a graph in device memory edges are not asked for.
+      // For graphs in device memory, pairs are not checked to be edges.
       if (wrong != no_edge) CHECK(message(on_gpu(workspace), there.view(), start, setting) == expected);
     }
   }

@@ -30,7 +30,7 @@ matching::CardinalityAnswer certified(const BipartiteGraph& graph, const char* s
   return answer;
 }
 
-/// Row i sees columns i and i - 1, and starts with the latter: one path, through all of them.
+/// Row i has the columns i and i - 1, and starts with the latter: one path through all of them.
 struct LongPath {
   explicit LongPath(Index rows) : start(rows, -1) {
     std::vector<std::pair<Index, Index>> edges;
@@ -200,7 +200,7 @@ TEST_CASE("pushes end at their number, or when they bring less than on average")
   yield.spend(1);
   CHECK(!yield.go_on(active));
 
-  RelabelPolicy stuck(1'000'000);  // nothing is brought at all: labels are not the matter
+  RelabelPolicy stuck(1'000'000);  // no push gains anything, so labels do not help
   stuck.watch(3, 100, 10);
   stuck.spend(500);
   CHECK(stuck.go_on(3));
@@ -216,7 +216,7 @@ TEST_CASE("push-relabel on one thread is maximum with lists in slots and without
       INFO(name);
       const auto slots = certified(graph, "push-relabel?reorder=1");
       const auto plain = certified(graph, "push-relabel?reorder=0");
-      // Where lists lie says nothing of their order: the same pushes.
+      // The layout of lists does not change their order: the same pushes.
       if (seed == 1) CHECK(slots.matching.row_to_col == plain.matching.row_to_col);
       CHECK(slots.matching.cardinality == plain.matching.cardinality);
       certified(graph, "push-relabel?reorder=1&relabel_frequency=50", plain.matching.row_to_col);

@@ -93,7 +93,7 @@ void check_maximum(const BipartiteGraph& graph, const CardinalityAnswer& answer)
   CHECK(answer.matching.gap == 0);
 }
 
-/// Augmenting paths are told as they were.
+/// The counts of augmenting paths are right.
 void check_counts(const CardinalityAnswer& answer) {
   const auto& stats = answer.stats;
   CHECK(answer.matching.stats.initial_assignments + stats.augmentations == answer.matching.cardinality);
@@ -265,7 +265,7 @@ TEST_CASE("ms-bfs-graft leaves to push-relabel what its trees would go over agai
   CHECK(paper.pushes == 0);
   CHECK(ours.pushes > 0);
   CHECK(ours.edges_traversed < paper.edges_traversed);
-  // What each phase finds falls off fast here: the trees end by themselves.
+  // The number of paths per phase falls fast here, so the trees finish by themselves.
   CHECK(stats("ms-bfs-graft", testing::random_graph(1, 40000, 40000, 12)).pushes == 0);
 }
 

@@ -30,7 +30,7 @@ std::int64_t cardinality_of(const BipartiteGraph& graph) {
   return solver->solve({1}, {graph.view(), {}, {}}).matching.cardinality;
 }
 
-/// The whole matching, proven; every rank's part in turn.
+/// The whole matching, proven: the parts of all ranks, one after another.
 struct Answer {
   std::vector<Index> row_to_col;
   std::int64_t cardinality = -1, phases = 0, pushes = 0;

@@ -1,5 +1,5 @@
-// jv over several ranks, here threads: the objective of one rank, proven over all pairs, however
-// the matrix is distributed, and where the core is too small, of no use, or may not be gathered.
+// jv over several ranks, here threads: the objective of one rank, proven over all pairs, however the matrix
+// is distributed, and if the core is too small, does not help, or may not be gathered.
 
 #include <limits>
 #include <string>
@@ -33,8 +33,8 @@ struct Answer {
   matching::Certificate certificate;
 };
 
-/// What each of so many ranks answers to each of the problems. The ranks, and the connection of their GPUs
-/// (a second to make), serve all problems.
+/// The answers of each of `size` ranks to each of the problems. All problems are solved by the same ranks,
+/// since connecting their GPUs takes a second.
 std::vector<std::vector<Answer>> on_ranks(int size, const std::vector<Costs>& problems,
                                           const DistributedCoreSettings& settings = {}, int threads = 1,
                                           Backend backend = Backend::cpu) {

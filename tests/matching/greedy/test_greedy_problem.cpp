@@ -1,4 +1,4 @@
-// What greedy problems are refused for, and graphs as general ones.
+// Faults for which greedy problems are refused, and conversion to general graphs.
 
 #include <algorithm>
 #include <limits>
@@ -76,7 +76,7 @@ TEST_CASE("greedy problems with faults are refused, naming the first") {
   CHECK_THAT(fault_of(whole.view()), Catch::Contains("two weights, 1152921504606846977 and"));
   whole.weights = std::vector<std::int64_t>{-3, -3};
   CHECK_THAT(fault_of(whole.view()), Catch::Contains("is -3;"));
-  // A bipartite graph may be as one-sided as it likes, and lists (k, k) as an edge.
+  // A bipartite graph need not be symmetric, and its entries (k, k) are edges.
   auto pairs = testing::bipartite_graph(2, 3, {{0, 0, 1.0}, {1, 2, 2.0}});
   CHECK(fault_of(pairs.view()) == "none");
   pairs.weights = std::vector<float>{1.0f, -1.0f};

@@ -1,4 +1,4 @@
-// Generated graphs: what their texts promise, on any number of threads.
+// Generated graphs have the documented properties, on any number of threads.
 
 #include <algorithm>
 #include <numeric>

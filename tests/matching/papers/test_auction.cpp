@@ -1,4 +1,4 @@
-// What is the auctions' own: rounding, scales, stale prices, budgets, the same answer on every run.
+// Properties of the auctions only: rounding, scales, stale prices, budgets, the same answer on every run.
 
 #include <algorithm>
 #include <random>

@@ -43,8 +43,8 @@ struct Answer {
 
 using Problem = std::pair<std::string, Costs>;  ///< with its name
 
-/// What each of so many ranks answers to each of the problems. The ranks, and the connection of their GPUs
-/// (a second to make), serve all problems.
+/// The answers of each of `size` ranks to each of the problems. All problems are solved by the same ranks,
+/// since connecting their GPUs takes a second.
 std::vector<std::vector<Answer>> on_ranks(int size, const std::string& solver,
                                           const std::vector<Problem>& problems,
                                           Backend backend = Backend::cpu, int threads = 1) {
