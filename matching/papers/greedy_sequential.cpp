@@ -17,8 +17,8 @@
 namespace motes::matching {
 namespace {
 
-/// A random order of 0..count-1, drawn from a seed: a bijection of the numbers of as many bits as it takes,
-/// walked on until it is below count (less than twice on the mean). Seed 0: as they are.
+/// A random order of 0..count-1, drawn from a seed: a bijection of numbers of enough bits, applied again
+/// until the result is below count (less than twice on average). Seed 0: the natural order.
 class RandomOrder {
  public:
   RandomOrder(Index count, std::uint32_t seed)
@@ -105,13 +105,14 @@ std::vector<Ranked> ranked_edges(const GreedyProblem& problem, const KeyOf& key_
   return edges;
 }
 
-/// The 32 bits of an edge's place that decide where those before them are equal.
+/// The part-th 32 bits of an edge's place in the order.
 std::uint32_t part_of(const Ranked& edge, int part) {
   return part == 0 ? key_of(edge.first) : part == 1 ? static_cast<std::uint32_t>(edge.first) : edge.second;
 }
 
-/// Sorts [begin, end), equal in all parts before this one, best first; room is as long. The part's digits
-/// from the least on, each in a pass that keeps the order; then what is equal in the part, by the next.
+/// Sorts [begin, end), which are equal in all parts before this one, best first; `room` has the same length.
+/// A stable pass for each digit of the part, from the least significant; then runs that are equal in this
+/// part are sorted by the next.
 void sort_by_part(Ranked* begin, Ranked* end, Ranked* room, int part) {
   constexpr std::ptrdiff_t kWorthCounting = 4096;
   constexpr int kDigits = 3, kBits = 11;

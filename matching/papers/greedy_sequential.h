@@ -12,10 +12,9 @@
 namespace motes::matching {
 
 /// Algorithm 1: each vertex, in an order drawn from the seed (0: as they are numbered), takes a free
-/// neighbour: the first of its list, or, `weighted`, the best in the order of edge_order.h. A list holds its
-/// neighbours as they are numbered, so that "first" is a random one where the numbers are, which the paper
-/// sees to by renumbering its graphs. Bipartite graphs' columns take their turn among the rows; their lists
-/// are made first. O(rows + cols + nnz).
+/// neighbour: the first of its list, or, `weighted`, the best in the order of edge_order.h. Lists are sorted
+/// by number, so "first" is random if the numbers are, for which the paper renumbers its graphs. The columns
+/// of bipartite graphs are ordered among the rows; their lists are built first. O(rows + cols + nnz).
 class OneByOne final : public GreedySolver {
  public:
   OneByOne(bool weighted, std::uint32_t seed) : weighted_(weighted), seed_(seed) {}
@@ -26,9 +25,8 @@ class OneByOne final : public GreedySolver {
   std::uint32_t seed_;
 };
 
-/// Algorithm 2: edges in the order of edge_order.h, each taken where both ends are free. The matching that
-/// all forms of the flagship give too. Sorted by digits: O(nnz), besides runs of fewer than 4096 equal
-/// digits' edges, which are compared.
+/// Algorithm 2: edges in the order of edge_order.h, each taken if both ends are free. greedy-suitor gives the
+/// same matching. Radix sort: O(nnz), with comparisons for runs of fewer than 4096 edges of equal digits.
 class Sorted final : public GreedySolver {
  private:
   void run(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer) const override;

@@ -41,7 +41,8 @@ class Phases {
       std::fill(level_.begin(), level_.end(), -1);
       last_ = -2;
     }
-    // Levels go on from phase to phase: what is below first_ is an earlier phase's, so nothing is cleared.
+    // Level numbers continue from phase to phase: those below first_ are of earlier phases, so nothing is
+    // cleared.
     first_ = last_ = last_ + 2;
     marks_.new_round();
     for (const Index i : free_) level_[at(i)] = first_;

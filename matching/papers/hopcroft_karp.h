@@ -12,8 +12,8 @@ namespace motes::matching {
 
 /// A phase is a breadth-first search from all free rows, which ends with the first level that reaches a free
 /// column, and depth-first searches down its levels for a maximal set of disjoint shortest paths. O(sqrt(rows
-/// + cols) * nnz). `hkdw` then searches on from the rows left free without regard to levels. Threads share
-/// the levels, and take free rows in turn in the depth-first searches.
+/// + cols) * nnz). `hkdw` then searches from the rows that are still free without regard to levels. Threads
+/// share the levels, and take free rows one after another for the depth-first searches.
 class HopcroftKarp final : public CardinalitySolver {
  public:
   explicit HopcroftKarp(bool duff_wiberg) : duff_wiberg_(duff_wiberg) {}

@@ -1,7 +1,7 @@
 // The minimum degree heuristic on both sides: of all vertices, one with the fewest live neighbours takes the
-// one of them that has the fewest itself. It goes on where Karp & Sipser's rule leaves off, at degree two and
-// above, and loses fewer pairs; it is serial. Vertices wait in one list per degree, rows before columns in
-// the numbering, so that taking the least and moving down by one are both O(1).
+// one of them that has the fewest itself. It continues where Karp & Sipser's rule stops, at degree two and
+// above, and loses fewer pairs; it is sequential. Vertices wait in one list per degree, rows before columns
+// in the numbering, so that taking the least and moving down by one are both O(1).
 
 #include <algorithm>
 

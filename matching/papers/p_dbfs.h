@@ -8,8 +8,8 @@
 
 namespace motes::matching {
 
-/// A search ends at its first free column; what it saw is not seen by other searches of the phase. A phase
-/// without a path ends it. O(rows * nnz).
+/// A search ends at its first free column; columns that it has visited are not visited by other searches of
+/// the phase. A phase without a path ends it. O(rows * nnz).
 class PDbfs final : public CardinalitySolver {
  private:
   bool needs_columns() const override { return false; }

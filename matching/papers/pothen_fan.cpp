@@ -20,7 +20,7 @@ void PothenFan::run(const Execution& execution, const TwoSidedGraph& graph, Mate
   bool backwards = false;
 
   // A row is on one path at a time (augment_by_dfs), so `ahead` has one writer. A free column that another
-  // thread wins first is matched in this phase, so to pass it by is right.
+  // thread wins first is matched in this phase, so it may be skipped.
   const auto take = [&](Step& step, Lane& lane) -> Index {
     const Offset begin = graph.row_offsets[step.row], end = graph.row_offsets[step.row + 1];
     Offset& next_ahead = ahead[at(step.row)];

@@ -10,8 +10,8 @@ namespace motes::matching {
 
 enum class Order { breadth_first, depth_first };
 
-/// A row whose search fails stays free for good, and so does every row of its tree stay without use: the
-/// tree's columns are hidden from all later searches. O(rows * nnz). One thread, whatever is asked for.
+/// A row whose search fails stays free for good, and no later search needs its tree, whose columns are
+/// hidden. O(rows * nnz). Always on one thread.
 class SingleSource final : public CardinalitySolver {
  public:
   explicit SingleSource(Order order) : order_(order) {}

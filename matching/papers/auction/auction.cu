@@ -28,7 +28,7 @@ unsigned blocks_for(gpu::Arena& arena, const Market<Entries>& m) {
   return static_cast<unsigned>(std::clamp<Offset>(wanted, 1, 8 * arena.multiprocessors()));
 }
 
-/// As many blocks as can be there at once, for the cooperative launch.
+/// The most blocks that fit on the device at once, for the cooperative launch.
 template <class Entries>
 unsigned resident_blocks(gpu::Arena& arena) {
   int each = 0;
@@ -76,7 +76,8 @@ __global__ void fill_columns_kernel(SparseEntries e, Offset* next, Index* row, C
     }
 }
 
-/// Rows lie in no order within a column: offers are compared with ties to the lowest row, never searched.
+/// The rows of a column are in no order: offers are compared, with ties to the lowest row, and rows are never
+/// searched for.
 SparseEntries columns_of(gpu::Arena& arena, const SparseEntries& e) {
   const auto cols = static_cast<std::size_t>(e.cols);
   Offset edges = 0;
@@ -115,7 +116,7 @@ void make_room(gpu::Arena& arena, Market<Entries>& m, int frontier) {
   m.bid_cost = arena.take<Cost>(persons);
   m.bid_value = arena.take<Cost>(persons);
   if constexpr (!std::is_same_v<Entries, SparseEntries>) {
-    // Filled, for they are read before it is known whether they hold anything.
+    // Filled, since entries are read before it is known whether they are valid.
     m.list_object = arena.take_filled<Index>(persons * kListed, 0xff);
     m.list_cost = arena.take_filled<Cost>(persons * kListed, 0);
     m.list_bound = arena.take_filled<Cost>(persons, 0);
@@ -272,7 +273,7 @@ class DeviceLists final : public detail::ListSource {
     send(persons_, persons.data(), persons.size());
     const unsigned most = 8U * static_cast<unsigned>(arena_.multiprocessors());
     const unsigned blocks = std::min(most, static_cast<unsigned>(count));
-    if (blocks < most)  // few rows: as many threads to each as there can be
+    if (blocks < most)  // few rows: as many threads for each as possible
       lists_kernel<Entries, kBlockThreads>
           <<<blocks, kBlockThreads, 0, arena_.stream()>>>(m_, persons_, count);
     else

@@ -24,22 +24,22 @@
 /// paths (sparse_augmenting_paths.h, dense_augmenting_paths.h) start from what the auction found; they also
 /// finish an auction that runs out of its budget of rounds. Nothing within epsilon is ever called optimal.
 ///
-/// `auction` has one phase with epsilon 1, as the paper. It is fast where offers differ (points that moved
+/// `auction` has one phase with epsilon 1, like the paper. It is fast where offers differ (points that moved
 /// little), but persons who compete for too few objects outbid each other in small steps. `auction-scaled`
 /// starts with epsilon = the mean difference of two best offers, lowers it from phase to phase, and gives up
 /// only pairs that miss the new epsilon.
 ///
 /// Stale prices. A free object must be at its starting price. In the first phase it is, for an object once
 /// matched stays matched. But pairs given up between phases may leave objects free below their starting
-/// price; answers that forget this are wrong without a sign but the certificate's (a test shows it). So where
+/// price; without this, answers are wrong, and only the certificate shows it (there is a test). So where
 /// columns may stay free, such columns bid for rows after each phase, by the same rules with the sides
-/// exchanged (reverse auction), until each is matched or back at its start. Which side bid last decides
-/// whose duals are rounded.
+/// exchanged (reverse auction), until each is matched or back at its start. Which side bid last decides whose
+/// duals are rounded.
 ///
 /// Infeasible problems. In the first phase, with n the smaller side and C the largest cost in auction steps,
 /// a row that can be placed at all has a best offer below (n + 1) (2 C + epsilon): along the alternating path
 /// that would place it each pair adds at most 2 C + epsilon. An offer above that ends the auction; if the
-/// bound is out of range, or far, the budget does, and the path search tells.
+/// bound is out of range or far away, the budget ends it, and the path search decides.
 ///
 /// Differences from the paper. Convergence: the paper's counter of assigned persons is the length of the
 /// frontier of free persons, read on the device; the host waits once, at the end. Only free persons are

@@ -10,8 +10,9 @@
 /// depend on order, and only the order of persons within a frontier does on races, which nothing reads: the
 /// answer is the same from run to run.
 ///
-/// Many bidders have a cooperative grid, with its barriers of some microseconds; the last ones, who take most
-/// of the rounds, one block; a lone bidder and those it outbids in turn one warp, without any barrier.
+/// Many bidders are served by a cooperative grid, whose barriers take some microseconds; the last ones, which
+/// take most of the rounds, by one block; a single bidder and the persons that it outbids one after another
+/// by one warp, without barriers.
 
 #include <type_traits>
 
@@ -36,7 +37,7 @@ __device__ inline void push(const Frontier& f, int half, Index person) {
   f.persons[half][group.shfl(place, 0) + static_cast<int>(group.thread_rank())] = person;
 }
 
-/// Writes what a person decided into its place of the round, and its bid to the object. One thread.
+/// Stores a person's decision in its place of the round, and its bid at the object. One thread.
 template <class Entries>
 __device__ void announce(const Market<Entries>& m, int place, Index person, const Offers& offers,
                          Cost epsilon) {
@@ -69,7 +70,7 @@ __device__ void choose(const Market<Entries>& m, int place, Index person, unsign
     atomicMin(&m.winner[object], winner_key(m, turn, person));
 }
 
-/// The person takes the object from `outbid`, if anybody.
+/// The person takes the object from `outbid` (-1: it was free).
 template <class Entries>
 __device__ void take(const Market<Entries>& m, Index person, Index object, Index outbid, Cost dual, Cost cost,
                      Cost value) {
@@ -93,8 +94,8 @@ __device__ void assign(const Market<Entries>& m, int place, Index person, unsign
   if (goes_on != -1) push(m.frontier, next, goes_on);
 }
 
-/// A lone bidder, then the person it outbids, and so on, by one warp; ends where no person is outbid, a list
-/// does not answer, or something stops the auction. Returns the person to go on with, or -1.
+/// A single bidder, then the person it outbids, and so on, by one warp; ends if no person is outbid, a list
+/// is too short to decide, or the auction is stopped. Returns the next person, or -1.
 template <class Entries>
 __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsilon, long long& rounds,
                               long long budget) {
@@ -111,7 +112,7 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
     const Bid bid = detail::bid_of(offers, m.exit_of(person), epsilon, m.widest);
     if (bid.move == Move::stuck || offers.best > m.ceiling ||
         (bid.move == Move::bid && bid.dual < kLowestDual))
-      break;  // the whole block's round says so again, and stops
+      break;  // the next round of the whole block finds the same, and stops
     ++rounds;
     Index outbid = -1;
     if (lane == 0) {
@@ -129,7 +130,8 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
   return person;
 }
 
-/// Keeps what a launch of rounds counted. One thread, when all have read what is written here.
+/// Stores the counters of a launch of rounds. One thread, after all have read the values that are overwritten
+/// here.
 template <class Entries>
 __device__ __forceinline__ void keep_counts(const Market<Entries>& m, int now, long long rounds,
                                             long long bids, unsigned long long turn) {
@@ -217,7 +219,7 @@ __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Co
   if (thread == 0) keep_counts(m, now, rounds, bids, turn);  // a barrier came after the last reads
 }
 
-/// Every person who is free, into the frontier.
+/// Puts every free person into the frontier.
 template <class Entries>
 __global__ void list_free_persons_kernel(Market<Entries> m) {
   for (Index i = gpu::thread_index(); i < m.persons; i += gpu::thread_total())
@@ -259,7 +261,8 @@ __global__ void __launch_bounds__(kGridThreads) give_up_kernel(Market<Entries> m
   }
 }
 
-/// Columns that are free below their starting price, into the frontier of the reverse direction `columns`.
+/// Puts the columns that are free below their starting price into the frontier of the reverse direction
+/// `columns`.
 template <class Entries>
 __global__ void stale_kernel(Market<Entries> columns) {
   if (columns.control->stop != 0) return;

@@ -65,7 +65,7 @@ Cost feasible_ceiling(const CanonicalSides& sides, const AuctionScale& scale, co
   const double length = static_cast<double>(std::min(sides.rows, sides.cols)) + 1;
   const double bound = length * (static_cast<double>(scale.widest) + static_cast<double>(epsilon)) +
                        static_cast<double>(deepest);
-  // Doubles round: a thousandth more is as good a proof.
+  // The margin of a thousandth covers rounding; a larger bound is still a proof.
   return bound * 1.001 < static_cast<double>(-kLowestDual) ? static_cast<Cost>(bound * 1.001) + 1 : kNoOffer;
 }
 
@@ -74,7 +74,8 @@ std::int64_t bid_budget(const CanonicalSides& sides) { return 500 + 200 * std::i
 
 bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const AuctionResult& result,
                  const std::vector<Cost>& pair_cost, std::vector<Cost>& v) {
-  // auction.h proves a shift right if its negative is not a matched object's dual, modulo the scale.
+  // By the proof in auction.h, a shift is valid if its negative is not a matched object's dual modulo the
+  // scale.
   const Cost steps = scale.steps;
   std::vector<bool> taken(static_cast<std::size_t>(steps), false);
   taken[0] = true;  // by free objects

@@ -12,7 +12,7 @@ namespace motes::matching::detail {
 
 struct AuctionOptions {
   bool scaled = true;   ///< epsilon falls from phase to phase; else one phase with the last epsilon
-  bool reverse = true;  ///< columns left free below their starting price bid back; tests turn it off
+  bool reverse = true;  ///< columns left free below their starting price bid for rows; tests turn it off
 };
 
 struct AuctionScale {
@@ -20,7 +20,7 @@ struct AuctionScale {
   Cost widest = 2;     ///< more than any two offers differ by while all duals are at their start
   bool exact = false;  ///< steps are enough for an epsilon of one step to give an optimal matching
 };
-/// `steps` is max(rows, cols) + 2 where the costs leave room for it, else the most they leave room for.
+/// `steps` is max(rows, cols) + 2 if the costs leave room for it, else the largest possible number.
 AuctionScale auction_scale(const CanonicalSides& sides);
 
 inline constexpr Index kGapSample = 1024;           ///< rows whose two best offers are compared
@@ -28,7 +28,7 @@ inline constexpr Cost kLargestGap = Cost{1} << 50;  ///< differences count as no
 
 /// The epsilons of the phases in auction steps, falling, the last one 1. `gap`: the mean difference of a
 /// row's two best offers. The first epsilon is the gap; it is divided by 6, then by 24, 96 ...: once epsilon
-/// is small against the differences of offers, smaller steps of it change the answer no more.
+/// is small against the differences of offers, smaller steps no longer change the answer.
 std::vector<Cost> auction_epsilons(const AuctionOptions& options, Cost gap);
 
 /// The state an auction starts from, in auction steps: a given matching and given prices, or neither. Given
@@ -43,8 +43,8 @@ struct AuctionStart {
 AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given,
                            bool exchanged);
 
-/// A best offer above this, in the first phase, proves that its row can go nowhere (auction.h); kNoOffer
-/// where the bound lies out of range.
+/// A best offer above this in the first phase proves that its row cannot be placed (auction.h); kNoOffer if
+/// the bound is out of range.
 Cost feasible_ceiling(const CanonicalSides& sides, const AuctionScale& scale, const AuctionStart& start,
                       Cost epsilon);
 
@@ -63,7 +63,7 @@ struct AuctionResult {
   Stats stats;
 };
 
-/// What is left to shortest augmenting paths, if anything: a start in the problem's own orientation.
+/// The start, in the problem's own orientation, for shortest augmenting paths, if they are needed.
 struct AuctionLeftover {
   bool needed = false;
   std::vector<Index> row_to_col;

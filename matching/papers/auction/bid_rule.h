@@ -14,8 +14,8 @@ inline constexpr Cost kNoOffer = Cost{1} << 62;        ///< above every offer: t
 inline constexpr Cost kLargestScaled = Cost{1} << 59;  ///< bound on |cost| in auction steps
 inline constexpr Cost kLowestDual = -(Cost{1} << 61);  ///< a dual that falls below this ends the auction
 
-/// The two least of some offers (cost minus the object's dual) and who made the least. Ties go to the lowest
-/// object, so that the order of add and merge does not matter.
+/// The two least of some offers (cost minus the object's dual), and the object of the least. Ties go to the
+/// lowest object, so that the order of add and merge does not matter.
 struct Offers {
   Cost best = kNoOffer, second = kNoOffer;
   Cost cost = 0;      ///< of the pair behind `best`
@@ -43,7 +43,8 @@ struct Offers {
   }
 };
 
-/// What a person does in a round: bids for an object, leaves through the exit for good, or has nowhere to go.
+/// A person's decision in a round: to bid for an object, to leave through the exit for good, or none is
+/// possible.
 enum class Move { bid, leave, stuck };
 
 struct Bid {

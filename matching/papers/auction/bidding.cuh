@@ -22,7 +22,7 @@ inline constexpr unsigned kAllLanes = 0xffffffffU;
 inline constexpr int kPerLane = 2;             ///< objects of a short list that a lane holds
 inline constexpr int kListed = 32 * kPerLane;  ///< objects on a short list
 
-/// Persons who are to bid: two halves of which one is read while the other is filled.
+/// The persons who bid in this round: two halves, one read while the other is filled.
 struct Frontier {
   Index* persons[2];  ///< [persons] each
   int* count;         ///< [2]
@@ -31,8 +31,8 @@ struct Frontier {
 
 /// What all kernels of a solve share; in device memory.
 struct AuctionControl {
-  int stop;         ///< nothing runs any more: infeasible, out of range, or out of rounds
-  int infeasible;   ///< a person has nowhere to go
+  int stop;         ///< the auction has stopped: infeasible, out of range, or out of rounds
+  int infeasible;   ///< a person cannot be placed
   int last_rise;    ///< last phase in which columns bid, so that duals of columns may have risen
   int count[2][2];  ///< of the two frontiers
   int current[2];
@@ -71,7 +71,7 @@ struct Market {
     const Cost e = exit == nullptr ? kInfiniteCost : exit[i];
     return e == kInfiniteCost ? e : e * steps;
   }
-  /// Lists of columns are of their phase alone: duals of rows rise between phases.
+  /// Lists of columns are valid in one phase only, since duals of rows rise between phases.
   __device__ bool list_holds(Index i) const {
     return rows_bid ? list_made[i] > control->last_rise : list_made[i] == phase;
   }
@@ -148,7 +148,7 @@ struct LaneList {
       left &= left - 1;
       const Cost o = __shfl_sync(kAllLanes, new_offer, from), c = __shfl_sync(kAllLanes, new_cost, from);
       const Index j = __shfl_sync(kAllLanes, new_object, from);
-      if (o >= worst) {  // the list has become better meanwhile; the same in all lanes
+      if (o >= worst) {  // the list has improved meanwhile; the same in all lanes
         rejected = min(rejected, o);
         continue;
       }
@@ -181,7 +181,7 @@ struct StoredOffers {
 template <int kWarps>
 struct OffersScratch {
   StoredOffers result[kWarps];
-  bool stale[kWarps];  ///< that warp's person has no list that answers; its index is in result
+  bool stale[kWarps];  ///< that warp's person has no list that suffices; its index is in result
   Cost offer[kWarps][kListed], cost[kWarps][kListed];
   Index object[kWarps][kListed];
   Cost rejected[kWarps];
@@ -197,7 +197,8 @@ __device__ Offers edge_offers(const Market<Entries>& m, Index person, int lane) 
   return merge_lanes(mine);
 }
 
-/// Whether the list answers; `offers` then is the answer, in all lanes, and `owner` who holds its object.
+/// Whether the list suffices; then `offers` is the result, in all lanes, and `owner` the holder of its
+/// object.
 template <class Entries>
 __device__ bool list_offers(const Market<Entries>& m, Index person, int lane, Offers& offers,
                             Index* owner = nullptr) {

@@ -1,5 +1,5 @@
 /// The sequential auction: free persons wait in a queue, the first one bids at once against the newest prices
-/// (Gauss-Seidel), and whom it outbids goes to the end of the queue.
+/// (Gauss-Seidel), and the person it outbids goes to the end of the queue.
 ///
 /// On full matrices and points most bids need only a short list of the person's best objects: while duals of
 /// objects fall, no object outside the list can offer less than the list's bound, which was the least offer
@@ -56,14 +56,14 @@ class Market {
     }
   }
 
-  /// Duals of objects may have risen: no list holds any more.
+  /// Duals of objects may have risen, so no list is valid any more.
   void forget_lists() { ++epoch_; }
 
   void enqueue(Index person) { queue_.push_back(person); }
   bool idle() const { return queue_.empty(); }
 
   enum class End { placed, infeasible, unfinished };
-  /// Lets the queue bid until all are placed.
+  /// Bids until the queue is empty.
   End run(Cost epsilon, Cost ceiling, std::int64_t& budget) {
     while (!queue_.empty()) {
       if (budget-- <= 0) return End::unfinished;

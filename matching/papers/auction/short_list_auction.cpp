@@ -66,8 +66,8 @@ class ListMarket {
   }
 
  private:
-  /// Whether the list answers. Offers only rise while a list is in use, so that the first object whose offer
-  /// was no better than the second best is now ends the search.
+  /// Whether the list suffices. Offers only rise while a list is in use, so the search ends at the first
+  /// object whose offer at the time of the list was no better than the present second best.
   bool offers_of(Index i, Offers& offers) const {
     offers = {};
     const Listed* entry = lists_.data() + at(i) * listed_;
@@ -76,7 +76,7 @@ class ListMarket {
     return offers.second <= bound_[at(i)];
   }
 
-  /// New lists for these rows, at the duals of now, best offer first.
+  /// Makes new lists for these rows at the present duals, best offer first.
   void renew(std::span<const Index> rows) {
     object_.resize(rows.size() * listed_);
     cost_.resize(rows.size() * listed_);
@@ -106,7 +106,7 @@ class ListMarket {
     Cost sum = 0, count = 0;
     Offers offers;
     for (Index i = 0; i < std::min(sides_.rows, kGapSample); ++i) {
-      offers_of(i, offers);  // the list is new, so it answers
+      offers_of(i, offers);  // the list is new, so it suffices
       const Cost gap = gap_of(offers, kInfiniteCost);
       if (gap < 0) continue;
       sum += std::min(gap, kLargestGap);

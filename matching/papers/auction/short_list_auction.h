@@ -2,16 +2,16 @@
 /// The sequential auction of a square problem on short lists that the caller makes: the host half of
 /// `auction-scaled` on a GPU.
 ///
-/// A GPU reads a full matrix in no time, but the end of an auction is a long chain of single bids, which a
-/// CPU makes ten times faster from a list of 64 objects in its cache. So the lists come from the GPU, all at
-/// once, and the bids from the CPU. A person whose list does not answer any more waits until no other person
-/// can bid; then all that wait get new lists at once.
+/// A GPU reads a full matrix quickly, but the end of an auction is a long chain of single bids, which a CPU
+/// makes ten times faster from a list of 64 objects in its cache. So the GPU makes the lists, all at once,
+/// and the CPU the bids. A person whose list no longer suffices waits until no other person can bid; then all
+/// waiting persons get new lists at once.
 
 #include "matching/papers/auction/auction_state.h"
 
 namespace motes::matching::detail {
 
-/// Who makes short lists.
+/// The maker of short lists.
 class ListSource {
  public:
   virtual ~ListSource() = default;
@@ -23,7 +23,7 @@ class ListSource {
                     Cost* bound) = 0;
 };
 
-/// For perfect problems, from nothing: `start` is not warm. Threads sort the lists. Stats as auction_on_cpu.
+/// For perfect problems without a warm start. Threads sort the lists. Stats as auction_on_cpu.
 AuctionResult auction_on_lists(const Execution& execution, const CanonicalSides& sides,
                                const AuctionScale& scale, const AuctionOptions& options,
                                const AuctionStart& start, ListSource& source);

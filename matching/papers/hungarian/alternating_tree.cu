@@ -5,7 +5,7 @@
 /// a thread takes four neighbouring columns, and the block's threads share the rows of the frontier out). The
 /// labels of a column are written by its owner alone, so that a round needs no atomics but for the list it
 /// leaves, and one grid barrier. Sparse costs: a warp takes a row; least offer, least rank of the rows that
-/// make it, and labels follow each other behind barriers.
+/// make it, and labels are separate steps with barriers between them.
 ///
 /// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima are formed
 /// by atomics, and the same in any order. Every other shared value is written before a barrier and
@@ -21,7 +21,7 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-/// What all blocks agree on; see the races above.
+/// Counters shared by all blocks; see the races above.
 struct Counters {
   int frontier[3], touched[3], roots[3];
   int ended[3], new_ends[3];                        ///< trees with an end; ends of this band
@@ -141,7 +141,8 @@ __device__ void for_owned(const Forest<Entries>& f, F&& body) {
   for (Offset j = begin + threadIdx.x; j < end; j += kBlock) body(static_cast<Index>(j));
 }
 
-/// Labels in (closed, reach] are final: what lies beyond, which trees found their first end?
+/// Closes the labels in (closed, reach], which are final; finds the least label beyond, and the trees with a
+/// first end.
 template <class Entries>
 __device__ void close_band(const Forest<Entries>& f, const TreeProgress& at, Cost closed, Scratch& shared) {
   Counters& n = *f.counters;

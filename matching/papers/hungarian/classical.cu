@@ -18,7 +18,7 @@ namespace cg = cooperative_groups;
 
 constexpr int kBlock = 512;
 
-/// What all blocks agree on; see the races above.
+/// Counters shared by all blocks; see the races above.
 struct Counters {
   int active[3], roots[3], ends[3];
   Cost theta[3];
@@ -49,7 +49,8 @@ __device__ void enter(const Covers<Entries>& f, const SearchProgress& at, Index 
   activate(f, at, row);
 }
 
-/// The active rows claim the uncovered columns where they have zeros, and note their least slack elsewhere.
+/// The active rows claim the uncovered columns in which they have zeros, and store their least slack
+/// elsewhere.
 template <class Entries>
 __device__ void read_rows(const Covers<Entries>& f, const Index* active, int count) {
   read_rows(RowScan<Entries>{f.p.entries, f.vectors, 0, f.covered, f.s.u, f.s.v, f.slack, f.claim}, active,
@@ -152,7 +153,7 @@ __device__ bool search(const Covers<Entries>& f, SearchProgress& at, int roots, 
   }
 }
 
-/// Of each tree one end: its least free column, else its least row with a tight exit.
+/// Chooses one end for each tree: its least free column, else its least row with a tight exit.
 template <class Entries>
 __device__ void choose_ends(const Covers<Entries>& f) {
   for (Index j = thread_index(); j < f.p.cols; j += thread_total())

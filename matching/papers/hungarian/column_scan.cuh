@@ -67,7 +67,7 @@ __device__ void scan_columns(const ColumnLabels<Entries>& c, Offset begin, Offse
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       best[k] = 4 * quad + k < columns ? shared.best[4 * quad + k] : -detail::kFar;
-      rank[k] = 0;  // below every rank: what the column has wins ties
+      rank[k] = 0;  // below every rank: the column's present label wins ties
       salt[k] = detail::scramble(c.first + first + k);
     }
     for (int tile = 0; tile < count; tile += kTileRows) {

@@ -45,7 +45,7 @@ class CoverSearch {
         exit_(at(sides.rows), kNoRank),
         roots_(first_roots(sides, state)) {}
 
-  /// False: some vertex that must be matched cannot be.
+  /// Returns false if some vertex that must be matched cannot be.
   bool run() {
     while (!roots_.empty()) {
       uncover();
@@ -92,7 +92,7 @@ class CoverSearch {
     ends_ += state_.u[at(row)] == sides_.exit_of(row);
   }
 
-  /// One level of the forward pass: each column asked for goes to the row of least rank.
+  /// One level of the forward pass: each claimed column goes to the row of least rank.
   void expand() {
     ++stats_.rounds;
     rows_.expand(entered_, covered_, claims_);
@@ -116,8 +116,8 @@ class CoverSearch {
     }
   }
 
-  /// Rows in trees and covered columns move by the least slack known; rows that reach it look again. False:
-  /// there is none.
+  /// Moves the duals of rows in trees and covered columns by the least slack known; rows that reach it are
+  /// read again. False if there is none.
   bool update_duals() {
     const Cost slack = rows_.least_slack();
     Cost theta = slack;
@@ -136,7 +136,7 @@ class CoverSearch {
     return true;
   }
 
-  /// Of each tree one end: its least free column, else its least row with a tight exit.
+  /// Chooses one end for each tree: its least free column, else its least row with a tight exit.
   void choose_ends() {
     const auto offer = [](std::uint32_t& end, Index k) {
       end = std::min(end, static_cast<std::uint32_t>(k));

@@ -51,7 +51,7 @@ class RowStart {
                    if (const Index i = asking[at(k)]; mine(i))
                      found[at(k)] = first_free_zero(entries_, i - first_, i, state);
                });
-    // Rows ask in ascending order, so that what the ranks found follows each other.
+    // Rows ask in ascending order, so that the ranks' results are in order too.
     std::vector<Index> kept;
     for (std::size_t k = 0; k < asking.size(); ++k)
       if (mine(asking[k])) kept.push_back(found[k]);

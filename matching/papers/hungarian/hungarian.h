@@ -7,13 +7,13 @@
 /// slack c_ij - u_i - v_j = 0. Then searches alternate with augmentations until no row is free: all free rows
 /// are roots of one forest of alternating trees, which grows level by level over zero slacks (forward pass);
 /// where it cannot, duals move by the least slack theta (dual update); trees that reach an end, a free column
-/// or the exit of one of their rows, are turned over, all in one go, since no two share a vertex (reverse and
+/// or the exit of one of their rows, are augmented together, since no two share a vertex (reverse and
 /// augmentation pass).
 ///
 /// `hungarian`, classical: the least slack is sought row by row. What a row saw when it was last read is a
 /// bound on its least slack to the columns still uncovered; a row is read again when theta has used that
 /// bound up. This is Algorithm 7's array U, kept from one dual update to the next. O(n^2) dual updates at
-/// worst, so for costs with few ties choose the other.
+/// worst, so for costs with few ties `hungarian-tree` is better.
 ///
 /// `hungarian-tree`: every column keeps the least slack of any tree's row. The same thing said without dual
 /// updates: a column's label is its distance from the nearest root, slacks being lengths, and theta, summed

@@ -113,7 +113,7 @@ std::int64_t assign_by_proposals(const CanonicalSides& sides, StartState& state,
   return gained;
 }
 
-/// Where a row of that length looks first.
+/// The position at which a row of that length starts its search.
 inline Index first_place(Index row, Index length) {
   return length == 0 ? 0 : static_cast<Index>(scramble(row) % static_cast<std::uint32_t>(length));
 }
@@ -145,7 +145,7 @@ std::int64_t assign_greedily(const Canonical<Entries>& problem, int threads, Sta
   });
 }
 
-/// The state the searches begin with. `warm`: from what the caller gave instead of the reduction.
+/// The state from which the searches start. `warm`: from the caller's start instead of the reduction.
 template <class Entries>
 bool begin_hungarian(const Canonical<Entries>& problem, const Start& given, int threads, StartState& state,
                      Stats& stats) {

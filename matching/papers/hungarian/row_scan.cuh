@@ -24,7 +24,8 @@ struct RowScan {
   unsigned* claim;      ///< [cols] falls to the least rank of rows with a zero there
 };
 
-/// The active rows claim the uncovered columns where they have zeros, and note their least slack elsewhere.
+/// The active rows claim the uncovered columns in which they have zeros, and store their least slack
+/// elsewhere.
 template <class Entries>
 __device__ void read_rows(const RowScan<Entries>& f, const Index* active, int count) {
   const int lane = threadIdx.x % kWarp;
@@ -40,7 +41,7 @@ __device__ void read_rows(const RowScan<Entries>& f, const Index* active, int co
     }
     const int begin = static_cast<int>(item / strips) * kRows;
     const int rows = min(kRows, count - begin);
-    // All loads of the item first: what a row's slack was is only there to save atomics.
+    // Issues all loads first. A row's present slack is read only to avoid atomics.
     Load4<Entries> four[kRows];
     Cost u[kRows], known[kRows];
 #pragma unroll

@@ -8,20 +8,20 @@ namespace motes::matching::device::hungarian {
 
 /// The parts of a search that are timed, by the paper's names.
 enum Stage { kForward, kReverse, kDuals, kAugmentation, kStages };
-/// What a search kernel leaves behind.
+/// The results of a search kernel.
 struct Report {
   long long phases, rounds, augmentations, infeasible;
   unsigned long long nanoseconds[kStages];
 };
 
-/// Where a search is, the same in every block. Lists and counters are used in turn, by round and search.
+/// The progress of a search, the same in every block. Lists and counters alternate by round and search.
 struct SearchProgress {
   long long round = 0, search = 0;
   __device__ int now() const { return static_cast<int>(round % 3); }
   __device__ int next() const { return static_cast<int>((round + 1) % 3); }
 };
 
-/// What a search kernel works on, whatever it knows besides.
+/// The data that both search kernels use.
 template <class Entries>
 struct Search {
   DeviceCanonical<Entries> p;

@@ -9,8 +9,8 @@
 ///                                      label beyond, kFar where there is none
 ///   std::int64_t open(closed, reach)   makes partners of columns with such labels the frontier; their number
 ///
-/// Every rank runs this search with the same values, so that what follows from gathered labels is computed
-/// rather than sent.
+/// Every rank runs this search with the same values, so everything that follows from gathered labels is
+/// computed, not sent.
 
 #include <algorithm>
 #include <vector>
@@ -43,7 +43,7 @@ class TreeSearch {
         end_(at(sides.rows), -1),
         roots_(first_roots(sides, state)) {}
 
-  /// False: some vertex that must be matched cannot be.
+  /// Returns false if some vertex that must be matched cannot be.
   bool run() {
     while (!roots_.empty()) {
       auto clock = std::chrono::steady_clock::now();
@@ -127,7 +127,7 @@ class TreeSearch {
     labelled_.insert(labelled_.end(), finals_.begin(), finals_.end());
   }
 
-  /// What ends did these labels bring?
+  /// Finds the ends among these labels.
   void settle() {
     keep();
     for (const auto& [key, j, pred] : finals_) {
@@ -162,8 +162,8 @@ class TreeSearch {
       if (key <= rise && mate(j) != -1) offer(mate(j));
   }
 
-  /// Where no dual has a fixed level (perfect), everything beyond the forest moves instead of the roots: the
-  /// duals then stay as near to zero as the costs let them.
+  /// If no dual has a fixed level (perfect), everything beyond the forest moves instead of the roots, which
+  /// keeps the duals as close to zero as the costs allow.
   void update_duals(Cost rise) {
     if (rise == 0) return;
     if (sides_.perfect) {
