@@ -352,7 +352,7 @@ std::vector<std::int64_t> merged(const Series& series, const std::vector<std::in
     if (found[i] < 0) continue;
     std::int64_t& to = out[static_cast<std::size_t>(series.stands_for[i])];
     const std::int64_t here = series.stands_for[static_cast<std::size_t>(found[i])];
-    if (to != series.next[static_cast<std::size_t>(series.stands_for[i])]) to = here;
+    if (to < 0 || to != series.next[static_cast<std::size_t>(series.stands_for[i])]) to = here;
   }
   return out;
 }
