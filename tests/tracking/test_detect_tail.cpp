@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -78,6 +79,30 @@ Picture picture_of(Law law, const Shape3& shape, int spots, double peak, double 
 
 Picture clipped(const Shape3& shape, int spots, double peak, double blur, double share, std::uint64_t seed) {
   return picture_of(Law::normal, shape, spots, peak, blur, share, seed);
+}
+
+/// Intensity of a complex Gaussian field that is alike over .8 voxels, of mean 1, with spots of sigma 1.4 and
+/// height 20 in it.
+Picture speckle(const Shape3& shape, int spots, std::uint64_t seed) {
+  Random random(seed);
+  testing::Scene scene;
+  scene.shape = shape;
+  scene.sigma = {1.4, 1.4, 1.4};
+  scene.peak = 20;
+  scene.spots = testing::places(shape, scene.sigma, spots, 3, 4, random);
+  scene.light.assign(static_cast<std::size_t>(shape.voxels()), 0);
+  testing::draw_spots(scene);
+  double sum = 0;
+  Field light(scene.light.size());
+  for (int part = 0; part < 2; ++part) {
+    Field field(light.size());
+    for (double& v : field) v = random.normal();
+    field = testing::smoothed(field, shape, {0.8, 0.8, shape.nz > 1 ? 0.8 : 0});
+    for (std::size_t i = 0; i < light.size(); ++i) light[i] += field[i] * field[i];
+  }
+  for (const double v : light) sum += v / static_cast<double>(light.size());
+  for (std::size_t i = 0; i < light.size(); ++i) light[i] = light[i] / sum + scene.light[i];
+  return {scene.spots, testing::float_frame(shape, light)};
 }
 
 Detections found_in(const Picture& picture) {
@@ -158,6 +183,38 @@ TEST_CASE("skewed noise that was smoothed holds no spots, and spots in it are fo
       CHECK(f1(picture_of(law, shape, 10, 16, blur, 0, seed)) >= .9);
       if (law == Law::photons) CHECK(f1(picture_of(law, shape, 4, 10, blur, 0, seed)) >= .75);
     }
+}
+
+TEST_CASE("speckle holds no spots, and spots far over it are found, with nothing given", "[detect]") {
+  const Shape3 shape = GENERATE(as<Shape3>{}, Shape3{1, 256, 256}, Shape3{16, 80, 80});
+  const int spots = GENERATE(0, 20);
+  CAPTURE(shape.nz, spots);
+  for (const std::uint64_t seed : {1, 2}) {
+    const Picture picture = speckle(shape, spots, seed);
+    const auto sizes = tracking::estimate_sizes(Execution{2}, picture.frame, tracking::Polarity::bright);
+    if (spots == 0 && !sizes) continue;
+    REQUIRE(sizes);
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    const Detections found = detect_spots(Execution{2}, picture.frame, options);
+    CAPTURE(seed, sizes->radius_um.x, found.size());
+    if (spots == 0) {
+      CHECK(found.size() == 0);
+      continue;
+    }
+    CHECK(testing::f1_of(testing::score_spots(picture.truth, found, {1, 1, 1}, 2), picture.truth.size(),
+                         found.size()) >= 0.9);
+  }
+}
+
+TEST_CASE("what looks like spots but is the tail of speckle is warned of", "[detect]") {
+  const Picture picture = speckle({16, 80, 80}, 0, 1);
+  DetectionOptions options;
+  options.radius_um = {1.25, 1.25, 1.25};  // of the speckle itself
+  tracking::DetectionReport report;
+  CHECK(detect_spots(Execution{2}, picture.frame, options, &report).size() == 0);
+  REQUIRE_FALSE(report.warnings.empty());
+  CHECK(report.warnings.front().find("do not stand out from the tail") != std::string::npos);
 }
 
 TEST_CASE("as many scores of noise exceed a level as are asked for, however alike its directions are",

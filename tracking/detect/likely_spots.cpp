@@ -26,6 +26,9 @@ constexpr double kInCrowd = 0.8;        // of the least response of spots: other
 constexpr double kAgree = 1.5;          // times as many spots by score
 constexpr double kFalseShare = 0.05;    // of what is told by response
 constexpr double kUnroundOver = 1.5;    // of the level: pairs that touch, not edges of specks
+constexpr double kLopsided = 1.2;       // maxima's responses over minima's, by median and upper quartile
+constexpr double kWidest = 3;           // sigma, voxels: noise is hardly smoothed by more
+constexpr std::size_t kFewestOthers = 100;  // maxima, and minima, that tell their quartiles
 
 }  // namespace
 
@@ -105,12 +108,44 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 
 namespace {
 
-/// The least response of spots; infinity where none stand out.
-double least_over_tail(std::span<const double> responses) {
+/// Responses from which on maxima are spots: infinity where none stand out.
+struct TailLevel {
+  double least = 0;  ///< of the spots' responses
+  double level = 0;  ///< between these and what lies below
+
+  bool takes(const LikelySpot& one) const {
+    return one.response >= (one.is_round ? least : kUnroundOver * level);
+  }
+};
+
+/// Of the round ones among `all` maxima.
+TailLevel level_over_others(const std::vector<LikelySpot>& all) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  const double least = level_over_tail(responses, kFalseShare).value_or(kNone);
-  if (std::isfinite(least)) return first_valley(responses, middle_of_gap(responses, least));
-  return clear_of_the_rest(responses).value_or(kNone);
+  std::vector<double> responses;
+  for (const LikelySpot& one : all)
+    if (one.is_round) responses.push_back(one.response);
+  std::sort(responses.begin(), responses.end());
+  double least = level_over_tail(responses, kFalseShare).value_or(kNone);
+  least = std::isfinite(least) ? first_valley(responses, middle_of_gap(responses, least))
+                               : clear_of_the_rest(responses).value_or(kNone);
+  return {least, middle_of_gap(responses, least)};
+}
+
+/// Whether the maxima of `all` that `likely` does not take are higher than minima are deep.
+bool others_are_higher(const std::vector<LikelySpot>& all, const std::vector<LikelySpot>& likely,
+                       std::span<const double> depths) {
+  std::vector<double> others;
+  auto next = likely.begin();
+  for (const LikelySpot& one : all) {
+    while (next != likely.end() && next->spot.voxel < one.spot.voxel) ++next;
+    if (next == likely.end() || next->spot.voxel != one.spot.voxel || !next->taken)
+      others.push_back(one.response);
+  }
+  if (others.size() < kFewestOthers || depths.size() < kFewestOthers) return false;
+  const auto higher = [&](double share) {
+    return percentile(others, share) >= kLopsided * percentile(depths, share);
+  };
+  return higher(0.5) && higher(0.75);
 }
 
 }  // namespace
@@ -120,19 +155,29 @@ void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping 
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
   if (spots_are_most(all, levels, filter.dimensions)) return;
-  std::vector<double> responses;
-  for (const LikelySpot& one : all)
-    if (one.is_round) responses.push_back(one.response);
-  std::sort(responses.begin(), responses.end());
-  const double least = least_over_tail(responses), level = middle_of_gap(responses, least);
+  const TailLevel tail = level_over_others(all);
   for (LikelySpot& one : all) {
-    one.taken = one.spot.score > 0 && one.response >= (one.is_round ? least : kUnroundOver * level);
-    one.spot.over = one.response / level;
+    one.taken = one.spot.score > 0 && tail.takes(one);
+    one.spot.over = one.response / tail.level;
   }
   const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
   if (clipping == Clipping::smoothed_noise && before >= after && before <= kAgree * after) return;
   levels.blends = false;
   likely = std::move(all);
+}
+
+std::size_t drop_skewed_noise(const Filter& filter, const ScoredMaxima& maxima,
+                              std::span<const double> depths, const Levels& levels,
+                              std::vector<LikelySpot>& likely) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  const std::size_t before = count_taken(likely);
+  if (before == 0 || maxima.mostly_lowest() || std::max(filter.sigma[0], filter.sigma[1]) >= kWidest)
+    return 0;
+  const std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  if (!others_are_higher(all, likely, depths) || spots_are_most(all, levels, filter.dimensions)) return 0;
+  const TailLevel tail = level_over_others(all);
+  for (LikelySpot& one : likely) one.taken = one.taken && tail.takes(one);
+  return before - count_taken(likely);
 }
 
 }  // namespace motes::tracking::detect

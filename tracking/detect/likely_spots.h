@@ -60,4 +60,13 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                      std::vector<LikelySpot>& likely);
 
+/// Where noise was smoothed and is skewed, as in speckle or deconvolved frames, its minima are shallow, and
+/// scores and responses that are judged by them say little. It is where even the maxima that are not taken
+/// are higher than the minima, of these `depths` (responses) [any], are deep. Then only those stay taken
+/// whose responses exceed what the tail of the others reaches, as in clipped frames. Returns how many no
+/// longer are. Nothing is changed where most maxima are spots, nor for wide filters.
+std::size_t drop_skewed_noise(const Filter& filter, const ScoredMaxima& maxima,
+                              std::span<const double> depths, const Levels& levels,
+                              std::vector<LikelySpot>& likely);
+
 }  // namespace motes::tracking::detect
