@@ -99,6 +99,29 @@ TEST_CASE("a grid of rows finds all points within any radius") {
   CHECK(none == 0);
 }
 
+TEST_CASE("a radius that falls on the way passes over what is farther") {
+  std::mt19937_64 rng(4);
+  for (const double width : {0.05, 0.7, 3.0}) {
+    std::vector<Vec3> points;
+    for (int k = 0; k < 2000; ++k) points.push_back(uniform_point(rng, 7));
+    const RowGrid grid(points, width);
+    std::size_t looks = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+      const Vec3 centre = trial % 4 == 0 ? points[rng() % points.size()] : uniform_point(rng, 9);
+      std::size_t nearest = points.size();
+      double least = 50;
+      grid.for_each_within_falling(centre, least, [&](std::size_t number, double squared) {
+        ++looks, nearest = number;
+        return least = std::sqrt(squared);
+      });
+      INFO("rows " << width << " wide");
+      REQUIRE(nearest < points.size());
+      REQUIRE(brute_force(points, centre, least * (1 + 1e-12)) == std::vector<std::size_t>{nearest});
+    }
+    CHECK(looks < 60 * 100);
+  }
+}
+
 TEST_CASE("a field by lists of neighbours is that by a tree") {
   std::mt19937_64 rng(5);
   std::normal_distribution<> normal;

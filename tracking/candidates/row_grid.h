@@ -29,17 +29,42 @@ class RowGrid {
     const double most = radius * radius;
     const double first_z = row_of(centre.z - radius), last_z = row_of(centre.z + radius);
     const double first_y = row_of(centre.y - radius), last_y = row_of(centre.y + radius);
-    // A ball that meets more rows than there are looks at them all; so does one so far out that rows cannot
-    // be counted.
-    const double far = std::abs(first_y) + std::abs(last_y) + std::abs(first_z) + std::abs(last_z);
-    if (!(far < 0x1p50 &&
-          (last_z - first_z + 1) * (last_y - first_y + 1) < static_cast<double>(rows_.size()))) {
+    if (!few_rows(first_z, last_z, first_y, last_y)) {
       for (const Row& row : rows_) scan(row, centre, radius, most, act);
       return;
     }
     for (double z = first_z; z <= last_z; ++z)
       for (double y = first_y; y <= last_y; ++y)
         if (const Row* const row = find(y, z)) scan(*row, centre, radius, most, act);
+  }
+
+  /// The same with a radius that falls on the way, the centre's own row first: act gives back the radius from
+  /// there on.
+  template <class Act>
+  void for_each_within_falling(const Vec3& centre, double radius, const Act& act) const {
+    if (entries_.empty()) return;
+    const Row* const own = find(row_of(centre.y), row_of(centre.z));
+    if (own != nullptr) scan_falling(*own, centre, radius, act);
+    const double begun = radius;
+    const auto outside = [&](double row, double middle) {
+      return radius < begun && !(row >= row_of(middle - radius) && row <= row_of(middle + radius));
+    };
+    const double first_z = row_of(centre.z - radius), last_z = row_of(centre.z + radius);
+    const double first_y = row_of(centre.y - radius), last_y = row_of(centre.y + radius);
+    if (!few_rows(first_z, last_z, first_y, last_y)) {
+      for (const Row& row : rows_)
+        if (&row != own && !outside(row.z, centre.z) && !outside(row.y, centre.y))
+          scan_falling(row, centre, radius, act);
+      return;
+    }
+    for (double z = first_z; z <= last_z; ++z) {
+      if (outside(z, centre.z)) continue;
+      for (double y = first_y; y <= last_y; ++y) {
+        if (outside(y, centre.y)) continue;
+        if (const Row* const row = find(y, z); row != nullptr && row != own)
+          scan_falling(*row, centre, radius, act);
+      }
+    }
   }
 
   std::size_t bytes() const {
@@ -57,6 +82,13 @@ class RowGrid {
     std::int32_t begin = 0, end = 0;
   };
 
+  /// A ball that meets more rows than there are looks at them all; so does one so far out that rows cannot be
+  /// counted.
+  bool few_rows(double first_z, double last_z, double first_y, double last_y) const {
+    const double far = std::abs(first_y) + std::abs(last_y) + std::abs(first_z) + std::abs(last_z);
+    return far < 0x1p50 &&
+           (last_z - first_z + 1) * (last_y - first_y + 1) < static_cast<double>(rows_.size());
+  }
   double row_of(double coordinate) const { return std::floor(coordinate * per_width_); }
   static std::size_t hash(double y, double z);
   const Row* find(double y, double z) const {
@@ -71,21 +103,38 @@ class RowGrid {
 
   template <class Act>
   void scan(const Row& row, const Vec3& centre, double radius, double most, const Act& act) const {
-    std::int32_t low = row.begin, high = row.end;
-    while (low < high) {
-      const std::int32_t middle = low + (high - low) / 2;
-      if (entries_[static_cast<std::size_t>(middle)].at.x < centre.x - radius)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    for (auto n = static_cast<std::size_t>(low); n < static_cast<std::size_t>(row.end); ++n) {
-      const Entry& entry = entries_[n];
+    for (auto n = first_from(row.begin, row.end, centre.x - radius); n < row.end; ++n) {
+      const Entry& entry = entries_[static_cast<std::size_t>(n)];
       const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
       if (dx > radius) break;
       const double squared = dx * dx + dy * dy + dz * dz;
       if (squared <= most) act(static_cast<std::size_t>(entry.number), squared);
     }
+  }
+
+  template <class Act>
+  void scan_falling(const Row& row, const Vec3& centre, double& radius, const Act& act) const {
+    for (auto n = first_from(row.begin, row.end, centre.x - radius); n < row.end;) {
+      const Entry& entry = entries_[static_cast<std::size_t>(n++)];
+      const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
+      if (dx > radius) break;
+      const double squared = dx * dx + dy * dy + dz * dz;
+      if (!(squared <= radius * radius)) continue;
+      const double now = act(static_cast<std::size_t>(entry.number), squared);
+      if (now < radius) radius = now, n = first_from(n, row.end, centre.x - radius);
+    }
+  }
+
+  /// Of the entries [begin, end) of a row the first that is not below `x`.
+  std::int32_t first_from(std::int32_t begin, std::int32_t end, double x) const {
+    while (begin < end) {
+      const std::int32_t middle = begin + (end - begin) / 2;
+      if (entries_[static_cast<std::size_t>(middle)].at.x < x)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
   }
 
   double per_width_ = 1;

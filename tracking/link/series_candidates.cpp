@@ -24,8 +24,15 @@ constexpr double kGridPerSpacing = 1;
 /// first by these, later by what the detection before needed and some more. Where there are none, by more.
 constexpr double kFirstNats = 6, kMoreNats = 0.5;
 constexpr std::array<double, 2> kFartherNats{6, 16};
-/// Radii are read off in steps of this part of a scale, up to so many scales.
-constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
+/// Radii are read off in steps of this part of a scale, up to so many scales; below the first step each is
+/// this part of the next one.
+constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24, kRadiusRatio = 0.70710678;
+constexpr int kRadiiBelowStep = 40;
+/// Where more than so many times as many are found as are kept, the radius falls to what the nearest of them
+/// leave.
+constexpr std::size_t kManyTimes = 4;
+/// In nats: costs are told apart no better.
+constexpr double kCostSlack = 1e-9;
 /// Of links that cost the same to the last bit, and as much as the dearest that is kept.
 constexpr std::size_t kMostTied = 32;
 /// Against rounding.
@@ -35,9 +42,9 @@ std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48;
 
 /// Candidates of one detection and what they cost.
 struct Row {
-  std::vector<std::pair<Index, double>> near;  ///< with costs
+  std::vector<Index> near;    ///< within reach
+  std::vector<double> price;  ///< of these: distance, then cost
   std::vector<Index> to, tied;
-  std::vector<double> price;  ///< of those within reach
   std::vector<double> cost, sorted;
   double nats = kFirstNats;  ///< over the least possible cost, to look for first
 
@@ -50,6 +57,15 @@ double most_kept(Row& row, std::size_t most) {
   std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
                    row.sorted.end());
   return row.sorted[most - 1];
+}
+
+/// Leaves those that cost at most `limit`.
+void drop_dearer(Row& row, double limit) {
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < row.to.size(); ++k)
+    if (row.cost[k] <= limit) row.cost[place] = row.cost[k], row.to[place++] = row.to[k];
+  row.to.resize(place);
+  row.cost.resize(place);
 }
 
 /// Of the links that cost `limit`, kMostTied stay. Detections at one place all have these ties. Which stay
@@ -107,16 +123,20 @@ double keep_likely(Row& row, Index number, Index kept, double nats, std::size_t 
 class Radii {
  public:
   explicit Radii(const RadialDensity& shape) {
-    for (double u = 0; u <= kMostScales; u += kRadiusStep) most_.push_back(shape.most_beyond(u));
+    radius_.push_back(0);
+    for (int k = kRadiiBelowStep; k > 0; --k) radius_.push_back(kRadiusStep * std::pow(kRadiusRatio, k));
+    for (double u = kRadiusStep; u <= kMostScales; u += kRadiusStep) radius_.push_back(u);
+    for (const double u : radius_) most_.push_back(shape.most_beyond(u));
   }
   double highest() const { return most_.front(); }
   double at_level(double level) const {
     const auto first = std::partition_point(most_.begin(), most_.end(), [&](double m) { return m >= level; });
-    return static_cast<double>(first - most_.begin()) * kRadiusStep;
+    return first == most_.end() ? std::numeric_limits<double>::infinity()
+                                : radius_[at(first - most_.begin())];
   }
 
  private:
-  std::vector<double> most_;  ///< falling
+  std::vector<double> radius_, most_;  ///< rising, falling
 };
 
 class Finder {
@@ -169,7 +189,9 @@ class Finder {
       double within = most_cost;
       for (int lag = 1; lag <= last; ++lag) {
         look(i, t, lag, within, radius(t, lag, within), row);
-        if (row.cost.size() >= most_) within = std::min(within, most_kept(row, most_));
+        if (row.cost.size() < most_) continue;
+        within = std::min(within, most_kept(row, most_));
+        if (row.cost.size() > most_) drop_dearer(row, within);
       }
       const double best = row.cost.empty() ? kAny : *std::min_element(row.cost.begin(), row.cost.end());
       all = row.cost.size() >= most_ || most_cost >= best + nats_ || most_cost == kAny;
@@ -218,24 +240,46 @@ class Finder {
     const LagCosts::Entry& entry = costs_.of(t, lag);
     row.near.clear(), row.price.clear();
     const Index first = points_.offset[at(t + lag)];
-    grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
-      const double distance = std::sqrt(squared);
-      const Index j = first + static_cast<Index>(number);
-      if (!(distance < reach) || gated(i, j, lag)) return;
-      row.near.emplace_back(j, 0);
-      row.price.push_back(distance);
-    });
-    if (most_ > 0) {
-      entry.costs(row.price);
-      std::size_t kept = 0;
-      for (std::size_t k = 0; k < row.near.size(); ++k)
-        if (row.price[k] <= cost) row.near[kept++] = {row.near[k].first, row.price[k]};
-      row.near.resize(kept);
+    std::size_t many = kManyTimes * most_;
+    grids_[at(t + lag)].for_each_within_falling(
+        centre(i, lag), within, [&](std::size_t number, double squared) {
+          const double distance = std::sqrt(squared);
+          const Index j = first + static_cast<Index>(number);
+          if (!(distance < reach) || gated(i, j, lag)) return within;
+          row.near.push_back(j);
+          row.price.push_back(distance);
+          if (most_ > 0 && row.near.size() > many) {
+            within = std::min(within, radius_of_nearest(t, lag, cost, row));
+            many = kManyTimes * std::max(most_, row.near.size());
+          }
+          return within;
+        });
+    if (most_ == 0) {
+      row.to.insert(row.to.end(), row.near.begin(), row.near.end());
+      return;
     }
-    for (const auto& [j, price] : row.near) {
-      row.to.push_back(j);
-      if (most_ > 0) row.cost.push_back(price);
-    }
+    entry.costs(row.price);
+    for (std::size_t k = 0; k < row.near.size(); ++k)
+      if (row.price[k] <= cost) row.to.push_back(row.near[k]), row.cost.push_back(row.price[k]);
+  }
+
+  /// No link is longer that costs at most `cost` and no more than all of as many as are kept. Leaves those
+  /// that are not.
+  double radius_of_nearest(std::int32_t t, int lag, double cost, Row& row) const {
+    row.sorted = row.price;
+    const auto last = row.sorted.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::nth_element(row.sorted.begin(), last - 1, row.sorted.end());
+    const double farthest = *(last - 1);
+    row.sorted.resize(most_);
+    costs_.of(t, lag).costs(row.sorted);
+    const double limit = std::min(cost, *std::max_element(row.sorted.begin(), row.sorted.end())) + kCostSlack;
+    const double out = std::max(radius(t, lag, limit), farthest);
+    std::size_t place = 0;
+    for (std::size_t k = 0; k < row.near.size(); ++k)
+      if (row.price[k] <= out) row.price[place] = row.price[k], row.near[place++] = row.near[k];
+    row.near.resize(place);
+    row.price.resize(place);
+    return out;
   }
 
   /// The link that is kept, where it is within reach and was not looked at.

@@ -29,8 +29,8 @@ SeriesCandidates series_candidates(const Execution& execution, const SeriesPoint
                                    const Prediction& prediction, const SeriesModel& model, int lags);
 
 /// Of those, for each detection only the `most` likeliest that are within `nats` of its likeliest one, and up
-/// to 32 that are as likely as the last of these; also the links of `keep`, unless it is empty. In time and
-/// memory O(points x (pairs within reach + most)).
+/// to 32 that are as likely as the last of these; also the links of `keep`, unless it is empty. In time
+/// O(points x (pairs within reach + most)), mostly far less, and in memory O(points x most).
 SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model, int lags,
                                    const SeriesLinking& keep, double nats, std::size_t most);
