@@ -6,7 +6,7 @@
 /// matched.
 ///
 /// Stage 1 (row reduction): a free row takes its cheapest offer c_ij - v_j and lowers v_j until that offer
-/// equals its second cheapest; the row that it displaced is next. Every step keeps u_i + v_j <= c_ij. A
+/// equals its second cheapest; the row that it displaced waits in line. Every step keeps u_i + v_j <= c_ij. A
 /// budget ends price wars; ties are left to stage 2. Stage 2 (augmentation): Dijkstra's algorithm from each
 /// row that is still free, where d_j is the distance to matched column j. A path may end at a free column
 /// or at the exit of any row on the way; as soon as the best end known is no farther than the nearest open
@@ -35,8 +35,10 @@ namespace {
 
 constexpr Offset kNoEdge = -1;
 constexpr Cost kFar = std::numeric_limits<Cost>::max();
-constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of stage 1
-constexpr Offset kRowsPerTask = 2048;             ///< small components are handed out together
+/// Budget of stage 1: a bid costs about a third of a settled column, of which a search needs many where rows
+/// compete.
+constexpr std::int64_t kReductionBidsPerRow = 16;
+constexpr Offset kRowsPerTask = 2048;  ///< small components are handed out together
 
 /// What all components share; each component touches only its own rows and columns.
 struct State {
@@ -64,7 +66,7 @@ struct Scratch {
   std::vector<std::uint32_t> stamp;  ///< 2 * search: reached, 2 * search + 1: settled
   std::uint32_t search = 0;
   std::vector<std::pair<Cost, Index>> heap;
-  std::vector<Index> settled, pending, free_rows;
+  std::vector<Index> settled, pending, free_rows, displaced;
 };
 
 struct Work {
@@ -94,35 +96,36 @@ Offers offers_of(const State& state, Index row) {
   return offers;
 }
 
-/// Stage 1 for rows that are free now (the rows they displace are reduced in the same pass); rows it cannot
-/// settle go to `pending`.
-void reduce_rows(State& state, std::span<const Index> rows, std::vector<Index>& pending, Work& work) {
-  std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(rows.size());
-  for (Index row : rows) {
-    while (row != -1) {
+/// Stage 1 for the free rows in `now`, and after all of these for those they displace, so that no price war
+/// spends the budget before others have bid. Rows it cannot settle go to `pending`.
+void reduce_rows(State& state, std::vector<Index>& now, std::vector<Index>& displaced,
+                 std::vector<Index>& pending, Work& work) {
+  std::int64_t budget = kReductionBidsPerRow * std::ssize(now);
+  for (; !now.empty(); now.swap(displaced), displaced.clear())
+    for (const Index row : now) {
       if (budget-- <= 0) {
         pending.push_back(row);
-        break;
+        continue;
       }
       ++work.bids;
       const Offers offers = offers_of(state, row);
       if (offers.best_edge == kNoEdge) {
         if (offers.best == kInfiniteCost) work.infeasible = true;
-        break;  // the exit is best, for good
+        continue;  // the exit is best, for good
       }
       const Index col = state.col(offers.best_edge);
-      const Index displaced = state.col_to_row[at(col)];
-      if (displaced != -1 && (offers.best == offers.second || offers.second == kFar)) {
+      const Index holder = state.col_to_row[at(col)];
+      if (holder != -1 && (offers.best == offers.second || offers.second == kFar)) {
         pending.push_back(row);  // a tie cannot move the price, an only offer has none: let a search decide
-        break;
+        continue;
       }
       if (offers.second != kFar) state.v[at(col)] -= offers.second - offers.best;
       state.row_edge[at(row)] = offers.best_edge;
       state.col_to_row[at(col)] = row;
-      if (displaced != -1) state.row_edge[at(displaced)] = kNoEdge;
-      row = displaced;
+      if (holder == -1) continue;
+      state.row_edge[at(holder)] = kNoEdge;
+      displaced.push_back(holder);
     }
-  }
 }
 
 /// One Dijkstra search and its augmentation.
@@ -230,9 +233,10 @@ void solve_component(State& state, Scratch& workspace, std::span<const Index> ro
                      const Stop& stop) {
   workspace.pending.clear();
   workspace.free_rows.clear();
+  workspace.displaced.clear();
   for (const Index row : rows)
     if (state.row_edge[at(row)] == kNoEdge) workspace.free_rows.push_back(row);
-  reduce_rows(state, workspace.free_rows, workspace.pending, work);
+  reduce_rows(state, workspace.free_rows, workspace.displaced, workspace.pending, work);
   PathSearch search(state, workspace, work);
   for (const Index row : workspace.pending) {
     stop.check();
