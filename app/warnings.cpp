@@ -69,10 +69,11 @@ double spacing_in(const TrackSet& tracks) {
 std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstimate& estimate,
                                        const std::string& unit) {
   if (gate_um >= estimate.displacement_um) return {};
+  const auto length = [&](double um) { return fmt::format("{:.4g}{}{}", um, unit.empty() ? "" : " ", unit); };
   return {
-      fmt::format("the gate of {:.4g} {} is shorter than the typical displacement of {:.4g} {}: most links "
-                  "are cut off; {:.4g} {} is what the data suggest",
-                  gate_um, unit, estimate.displacement_um, unit, estimate.gate_um, unit)};
+      fmt::format("the gate of {} is shorter than the typical displacement of {}: most links are cut off; {} "
+                  "is what the data suggest",
+                  length(gate_um), length(estimate.displacement_um), length(estimate.gate_um))};
 }
 
 std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames) {

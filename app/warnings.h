@@ -14,7 +14,7 @@
 
 namespace motes::app {
 
-/// A gate that was given and is shorter than what particles typically move.
+/// A gate that was given and is shorter than what particles typically move. `unit` may be empty.
 std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstimate& estimate,
                                        const std::string& unit);
 

@@ -32,6 +32,8 @@ _MEMORY_OF_A_SERIES = 3
 #: More frames than this without points are not held one by one.
 _MOST_EMPTY_FRAMES = 100_000
 _MOST_FRAMES = 10_000_000
+#: Where more of the points that may follow another are linked, the gate is not too short.
+_SURELY_LINKED = 0.75
 
 
 def _flat(
@@ -97,6 +99,23 @@ def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) 
             UserWarning,
             stacklevel=3,
         )
+
+
+def _warn_of_short_gate(
+    particles: Any, points: tuple[Any, Any, Any, NDArray[np.int64], int], gate: Any, unit: str, threads: int
+) -> None:
+    """Warn of a gate below the typical displacement, in the words of the command line.
+
+    Where most points are linked on there is nothing to warn of, and nothing is estimated, which can take
+    longer than to link. Below a gate that is too short, half of the mutual nearest neighbours or more are
+    not linked; at least six tenths of points that lie by chance, and all that hardly move, have one.
+    """
+    may_follow = len(particles) - int(points[3][1])
+    followers = len(particles) - (int(particles.max()) + 1)
+    if followers > _SURELY_LINKED * may_follow:
+        return
+    for line in _core._gate_warnings(*points, gate, unit, threads):
+        warnings.warn(line, UserWarning, stacklevel=3)
 
 
 def link(
@@ -171,6 +190,11 @@ def link(
         finite, a gate that is not positive.
     NotImplementedError
         trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``.
+
+    Warns
+    -----
+    UserWarning
+        A gate below the typical displacement; frames too far apart for any link.
     """
     _check_trackpy_options(trackpy_options)
     check_progress(progress)
@@ -179,7 +203,7 @@ def link(
     threads = whole_threads(threads)
     if gate is not None and search_range is not None:
         raise TypeError("give gate or search_range, not both: they mean the same")
-    gate = search_range if gate is None else gate
+    given = search_range if gate is None else gate
     f = sorted_by_frame(f, t_column)
     columns = position_columns(f, pos_columns)
     if len(f) == 0:
@@ -189,7 +213,7 @@ def link(
     where = f
     if to_eucl is not None:
         where, columns = _in_euclidean(f, columns, t_column, to_eucl)
-    gate, scale = _gate_and_scale(gate, columns)
+    gate, scale = _gate_and_scale(given, columns)
     how = _scope(scope, gate, f[t_column].to_numpy())
     if how == "series" and scope is None and len(f) > _MANY:
         suggested: Any = _core._estimate_gate(*_flat(where, columns, t_column, scale), threads)
@@ -204,18 +228,21 @@ def link(
     if how == "series":
         if no_link_cost is not None:
             raise ValueError("no_link_cost: only for scope='pairs'")
-        f["particle"] = _core._link_series(*points, gate, memory, model, threads)
-        return f
-    if model != "auto":
-        raise ValueError(f"model: {model!r} is for a whole series, but frames are linked in pairs; scope='series'?")
-    if gate is None:
-        estimate: Any = _core._estimate_gate(*points, threads)
-        # Nothing in two frames that follow each other: nothing to link, whatever the gate.
-        gate = estimate["gate"] if estimate else 1.0
-    # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
-    cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else _cost(no_link_cost)
-    heard: Any = progress
-    f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, heard)
+        particles: Any = _core._link_series(*points, gate, memory, model, threads)
+    else:
+        if model != "auto":
+            raise ValueError(f"model: {model!r} is for a whole series, but frames are linked in pairs; scope='series'?")
+        if gate is None:
+            estimate: Any = _core._estimate_gate(*points, threads)
+            # Nothing in two frames that follow each other: nothing to link, whatever the gate.
+            gate = estimate["gate"] if estimate else 1.0
+        # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
+        cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else _cost(no_link_cost)
+        heard: Any = progress
+        particles = _core._link_pairs(*points, gate, cost, memory, threads, heard)
+    f["particle"] = particles
+    if given is not None:
+        _warn_of_short_gate(particles, points, gate, _unit_of(columns, scale), threads)
     return f
 
 
@@ -434,6 +461,13 @@ def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[f
     if gates.size == 1 or (gates == gates[0]).all():
         return float(gates[0]), None
     return 1.0, list(gates)
+
+
+def _unit_of(columns: list[Any], scale: list[float] | None) -> str:
+    """What lengths in a message are followed by; positions need not have a unit."""
+    if scale is not None:
+        return f"x ({', '.join(f'{s:g}' for s in scale)})"
+    return "um" if all(str(name).endswith("_um") for name in columns) else ""
 
 
 def _scope(scope: Any, gate: float | None, frames: NDArray[Any]) -> str:

@@ -7,6 +7,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
+#include "app/warnings.h"
 #include "python/src/interruptible.h"
 #include "python/src/python.h"
 
@@ -137,14 +138,21 @@ nb::object link_series(const Array1<double>& x, const Array1<double>& y, const A
   }));
 }
 
-nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
-                         const Array1<std::int64_t>& offsets, std::int32_t first, int threads) {
-  const std::optional<tracking::GateEstimate> estimate = interruptible([&] {
+std::optional<tracking::GateEstimate> estimate_of(const Array1<double>& x, const Array1<double>& y,
+                                                  const Array1<double>& z,
+                                                  const Array1<std::int64_t>& offsets, std::int32_t first,
+                                                  int threads) {
+  return interruptible([&] {
     Execution execution;
     execution.threads = threads;
     const std::vector<Detections> frames = frames_of(x, y, z, offsets, first);
     return tracking::estimate_gate(execution, frames);
   });
+}
+
+nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
+                         const Array1<std::int64_t>& offsets, std::int32_t first, int threads) {
+  const auto estimate = estimate_of(x, y, z, offsets, first, threads);
   if (!estimate) return nb::none();
   nb::dict out;
   out["gate"] = estimate->gate_um;
@@ -153,6 +161,14 @@ nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const
   out["ratio"] = estimate->ratio();
   out["series_pays"] = tracking::series_pays(static_cast<std::size_t>(x.shape(0)), estimate);
   return out;
+}
+
+std::vector<std::string> gate_warnings(const Array1<double>& x, const Array1<double>& y,
+                                       const Array1<double>& z, const Array1<std::int64_t>& offsets,
+                                       std::int32_t first, double gate, const std::string& unit,
+                                       int threads) {
+  const auto estimate = estimate_of(x, y, z, offsets, first, threads);
+  return estimate ? app::gate_warnings(gate, *estimate, unit) : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -164,6 +180,7 @@ void bind_linking(nb::module_& m) {
   m.def("_link_series", &link_series, nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::arg("offsets"),
         nb::arg("first"), nb::arg("gate").none(), nb::arg("memory"), nb::arg("model"), nb::arg("threads"));
   m.def("_estimate_gate", &estimate_gate);
+  m.def("_gate_warnings", &gate_warnings);
 }
 
 }  // namespace motes::python

@@ -1,5 +1,7 @@
 """motes.link: trackpy's habits, the exact optimum, and the series linker."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -234,6 +236,35 @@ def test_frame_numbers_far_apart(rng):
     ends = f.assign(frame=f.frame.where(f.frame < 3, f.frame + (2**63 - 6)).where(f.frame >= 3, f.frame + -(2**63)))
     for options in ({"gate": 0.5, "memory": 1}, {}):
         assert motes.link(ends, **options).particle.nunique() == 40
+
+
+@pytest.mark.parametrize("scope", ["pairs", "series"])
+def test_a_gate_below_the_typical_displacement_is_warned_of(rng, tmp_path, scope):
+    f = walkers(rng, 60, 8, 0.05).rename(columns="{}_um".format).rename(columns={"frame_um": "frame"})
+    f.to_csv(tmp_path / "points.csv")
+    with pytest.warns(UserWarning, match="the gate of 0.04 um is shorter than the typical displacement of 0.0"):
+        found = motes.track(tmp_path / "points.csv", gate=0.04)
+    with pytest.warns(UserWarning) as heard:
+        linked = motes.link(f, 0.04, scope=scope)
+    assert [str(w.message) for w in heard] == [w for w in found.warnings if w.startswith("the gate")]
+    assert heard[0].filename == __file__
+    assert linked.particle.nunique() > 200
+    # Positions without a unit, and a gate for each column.
+    plain = f.rename(columns=lambda name: name.removesuffix("_um"))
+    with pytest.warns(UserWarning, match=r"the gate of 0.04 is shorter than the typical displacement of 0\.0\d+: "):
+        motes.link(plain, 0.04, scope=scope)
+    with pytest.warns(UserWarning, match=r"the gate of 1 x \(0.04, 0.04, 0.03\) is shorter .* of 2\.\d+ x \(0.04, "):
+        motes.link(plain, (0.04, 0.04, 0.03), scope=scope)
+
+
+@pytest.mark.parametrize("gate", [0.12, 0.3, None])
+def test_a_gate_that_suits_the_data_is_not_warned_of(rng, gate):
+    f = walkers(rng, 60, 8, 0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motes.link(f, gate)
+        motes.link(f[rng.random(len(f)) > 0.5], gate)  # few are linked on, but not for the gate
+        motes.link(f[f.frame == 0], gate)
 
 
 @pytest.mark.parametrize("step", [0, 1e-9, 1e-5])
