@@ -35,11 +35,13 @@ class NearPoints {
   }
 
  private:
-  /// What nanoflann asks of results.
+  /// What nanoflann asks of results, DistanceType and sort in later versions (1.7).
   struct NearestWithin {
+    using DistanceType = double;
     double least;
     double worstDist() const { return least; }
     bool full() const { return true; }
+    void sort() {}
     bool addPoint(double squared, std::size_t) {
       least = std::min(least, squared);
       return true;
