@@ -32,6 +32,13 @@ void* allocate(std::size_t bytes) {
   throw ResourceError(std::string("no device memory: ") + cudaGetErrorString(error));
 }
 
+std::string why_no_device(cudaError_t error) {
+  if (error == cudaSuccess) return "no CUDA device was found";
+  if (error != cudaErrorInsufficientDriver) return cudaGetErrorString(error);
+  return "no NVIDIA driver, or one older than CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
+         std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
 }  // namespace
 
 DeviceReport list_devices() {
@@ -39,7 +46,7 @@ DeviceReport list_devices() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0) {
-    report.why_none = error == cudaSuccess ? "no CUDA device was found" : cudaGetErrorString(error);
+    report.why_none = why_no_device(error);
     return report;
   }
   for (int index = 0; index < count; ++index) {

@@ -30,7 +30,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const InputError& e) {
     PyErr_SetString(input_error.ptr(), in_python(e.what()).c_str());
   } catch (const ResourceError& e) {
-    PyErr_SetString(resource_error.ptr(), e.what());
+    PyErr_SetString(resource_error.ptr(), in_python(e.what()).c_str());
   } catch (const Interrupted&) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
   }
@@ -55,8 +55,12 @@ std::string in_python(std::string line) {
        "; give voxel_um, or like=IMAGES"},
       {std::regex(R"(spheres of the masks; set detection\.radius_um)"),
        "spheres of the masks; give radius_um"},
-      {std::regex(R"(set detection\.polarity=(\w+))"), "give polarity=\"$1\""}};
-  constexpr std::size_t kLongest = 4000;  // std::regex takes stack by the letter
+      {std::regex(R"(set detection\.polarity=(\w+))"), "give polarity=\"$1\""},
+      {std::regex(R"(use execution\.backend: cpu)"), R"(give backend="cpu")"},
+      {std::regex(R"( \(input\.path\))"), ""},
+      {std::regex(R"(\(motes info --options lists all keys\))"), "(docs/configuration.md lists all keys)"},
+      {std::regex(R"(motes (track|link|analyse)\b)"), "motes.$1"}};
+  constexpr std::size_t kLongest = 4000;  // std::regex uses stack for each letter
   if (line.size() > kLongest) return line;
   for (const auto& [theirs, ours] : kWords) line = std::regex_replace(line, theirs, ours);
   return line;

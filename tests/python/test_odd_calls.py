@@ -227,6 +227,15 @@ def test_an_argument_that_is_none_is_told_what_may_be_meant(frames, call, line):
         call(frames)
 
 
+def test_messages_speak_of_python(tmp_path):
+    with pytest.raises(motes.InputError, match=r"none\.tif: .*; check the path$"):
+        motes.track(tmp_path / "none.tif")
+    with pytest.raises(motes.InputError, match=r"an image, not tracks; motes\.track finds"):
+        motes.read(STACK)
+    with pytest.raises(motes.UsageError, match=r"\(docs/configuration\.md lists all keys\)$"):
+        motes.track(STACK, settings={"linking.gate": 3})
+
+
 def test_lags_are_whole(frames):
     for more in ({"max_lag": 1.5}, {"min_length": 2.5}):
         with pytest.raises(ValueError, match="is not a whole number"):
