@@ -6,11 +6,13 @@
 #include <motes/base/index.h>
 #include <motes/matching/koenig.h>
 
+#include "matching/first_row.h"
 #include "matching/graph_side.h"
 
 namespace motes::matching {
 namespace {
 
+using detail::first_row;
 using detail::GraphSide;
 
 std::string name(const char* kind, Index k) { return kind + (" " + std::to_string(k)); }
@@ -82,16 +84,6 @@ std::string mark(std::span<const Index> members, Index count, const char* kind, 
 bool has_edge(const BipartiteGraphView& graph, Index i, Index j) {
   const auto cols = detail::rows_side(graph).of(i);
   return std::binary_search(cols.begin(), cols.end(), j);
-}
-
-/// The first row of 0..rows-1 that `bad` holds for, or rows.
-template <class Bad>
-Index first_row(Index rows, int threads, const Bad& bad) {
-  Index first = rows;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first) if (threads > 1)
-  for (Index i = 0; i < rows; ++i)
-    if (i < first && bad(i)) first = i;
-  return first;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include <motes/base/hash.h>
 #include <motes/base/index.h>
 
 #include "matching/greedy/avx512_lists.h"
@@ -15,8 +16,7 @@
 namespace motes::matching::detail {
 namespace {
 
-constexpr std::uint64_t kOfEnds = 0x9e3779b97f4a7c15, kOfWeight = 0xd6e8feb86659fd93,
-                        kFirst = 0xbf58476d1ce4e5b9, kSecond = 0x94d049bb133111eb;
+constexpr std::uint64_t kOfEnds = 0x9e3779b97f4a7c15, kOfWeight = 0xd6e8feb86659fd93;
 
 /// A number for each weight; equal weights have equal numbers.
 template <class T>
@@ -34,13 +34,6 @@ struct BitsOf {
   std::uint64_t operator()(Offset e) const { return weights.empty() ? 1 : bits_of(weights[at(e)]); }
 };
 
-/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
-std::uint64_t scrambled(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * kFirst;
-  x = (x ^ (x >> 27)) * kSecond;
-  return x ^ (x >> 31);
-}
-
 /// Some entries in a row, with the vertex that lists each.
 struct Piece {
   static constexpr Offset kMost = 1024, kMargin = 16;
@@ -55,7 +48,7 @@ std::uint64_t sum_of(const Piece& piece, const Index* col_index, const Bits& bit
     const Index v = piece.vertex[at(e - piece.begin)], w = col_index[e];
     const auto low = static_cast<std::uint64_t>(std::min(v, w)),
                high = static_cast<std::uint64_t>(std::max(v, w));
-    const std::uint64_t hash = scrambled((low << 32 | high) * kOfEnds + bits(e) * kOfWeight);
+    const std::uint64_t hash = splitmix64_finaliser((low << 32 | high) * kOfEnds + bits(e) * kOfWeight);
     sum += v < w ? hash : w < v ? 0 - hash : 0;
   }
   return sum;
@@ -91,6 +84,7 @@ MOTES_WIDE_LONG __m512i bits_wide(const BitsOf<std::int64_t>& bits, Offset e, __
 /// sum_of, eight entries at a time.
 template <class Bits>
 MOTES_WIDE_LONG std::uint64_t sum_of_wide(const Piece& piece, const Index* col_index, const Bits& bits) {
+  constexpr std::uint64_t kFirst = 0xbf58476d1ce4e5b9, kSecond = 0x94d049bb133111eb;  // splitmix64_finaliser
   __m512i sum = _mm512_setzero_si512();
   for (Offset e = piece.begin; e < piece.end; e += 8) {
     const __mmask8 mask = mask_of(piece.end - e);

@@ -6,22 +6,15 @@
 #include <motes/matching/matching_weight.h>
 #include <motes/matching/verify_greedy.h>
 
+#include "matching/first_row.h"
 #include "matching/greedy/weight_keys.h"
 
 namespace motes::matching {
 namespace {
 
-std::string name(const char* kind, Offset k) { return kind + (" " + std::to_string(k)); }
+using detail::first_row;
 
-/// The first row of 0..rows-1 that `bad` holds for, or rows.
-template <class Bad>
-Index first_row(Index rows, int threads, const Bad& bad) {
-  Index first = rows;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) reduction(min : first) if (threads > 1)
-  for (Index i = 0; i < rows; ++i)
-    if (i < first && bad(i)) first = i;
-  return first;
-}
+std::string name(const char* kind, Offset k) { return kind + (" " + std::to_string(k)); }
 
 /// First fault of mates as such, in words; says nothing of edges. Empty: none.
 std::string fault_of_mates(const GreedyProblem& problem, const Matching& answer, int threads) {
