@@ -53,8 +53,7 @@ constexpr OptionInfo kPushRelabelOptions[] = {
      "cuda: pushes of a chain between two global relabellings; 0: 24 plus the number of levels"},
     {"reorder", "auto|1|0", "auto",
      "cpu: reorder the graph first: one thread stores it in slots, several renumber it; auto: slots, or "
-     "large "
-     "graphs numbered at random"},
+     "large graphs numbered at random"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
   const std::string& reorder = options.word("reorder");
@@ -193,16 +192,17 @@ constexpr SolverInfo kSolvers[] = {
      SolverInfo::GreedyFactory{&make_one_by_one<false>}, kOneByOneOptions},
 };
 
-/// From so many pairs of a matrix or of points, or edges of a graph, on, bringing the problem to a GPU costs
-/// less than it saves...
+/// From this many pairs of a matrix or of points, or edges of a graph, a GPU that is in use already saves
+/// more time than the transfer takes.
 constexpr double kPairsWorthAGpu = 1 << 22;
 constexpr Offset kEdgesWorthAGpu = 1 << 22;
-/// ...and from so many on, starting the GPU too, against 16 threads of a Xeon beside an H200
+/// The same with the start of the GPU, against 16 threads of a Xeon beside an H200
 /// (bench/results/auto-h200.csv).
 constexpr double kEntriesWorthAStart = 1 << 28, kPointPairsWorthAStart = 0x1p32;
 constexpr Offset kSparseCostsWorthAStart = 1 << 22, kWeightsWorthAStart = 1 << 26;
 constexpr Offset kEdgesWorthAStart = 1 << 22;  ///< for each CPU thread
-/// Below this many edges, and with so few threads, what other solvers prepare costs more than most graphs.
+/// Below this many edges, or with so few threads, most graphs are solved in less time than other solvers take
+/// to prepare.
 constexpr Offset kEdgesWorthThreads = 1 << 20;
 constexpr int kFewThreads = 2;
 

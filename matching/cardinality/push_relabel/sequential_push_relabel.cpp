@@ -19,8 +19,8 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Words to ask for where `count` are needed and visited in no order: a huge page of them instead of many
-/// small ones.
+/// The number of words to allocate for `count` that are visited in random order: at least a huge page,
+/// instead of many small ones.
 template <class T>
 std::size_t in_one_page(std::size_t count) {
   constexpr std::size_t kSmallPages = std::size_t{1} << 19, kHugePage = HostBlocks::kPage;
@@ -50,7 +50,7 @@ class SequentialPushing {
     }
   }
 
-  /// False: the rows left are all farther than labels reach.
+  /// Returns false if all rows left are farther from a free column than labels can count.
   bool run(Layout& lists, std::int64_t frequency) {
     std::int64_t most =
         std::max<std::int64_t>(1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kMostOfRows);
@@ -61,9 +61,9 @@ class SequentialPushing {
     const auto free_cols = std::count(row_of_.data(), row_of_.data() + graph_.cols, Index{-1});
     if (many && count() * kManyFree >= graph_.rows && free_cols * kManyFree >= graph_.cols) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      RelabelPolicy until(most);
-      if (frequency == 0) until.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
-      lists.visit([&](const auto& them) { push_all(them, until); });
+      RelabelPolicy policy(most);
+      if (frequency == 0) policy.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
+      lists.visit([&](const auto& them) { push_all(them, policy); });
     }
     bool reach = true;
     while (active_count_ != 0 && reach) {
@@ -71,9 +71,9 @@ class SequentialPushing {
       lists.visit([&](const auto& them) { reached = relabel(them); });
       const std::int64_t left = count();
       bool pushed = false;
-      RelabelPolicy until(most);
-      if (frequency == 0) until.watch(reached, cost_of_relabelling(level_ends_.back()), least_watched());
-      lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
+      RelabelPolicy policy(most);
+      if (frequency == 0) policy.watch(reached, cost_of_relabelling(level_ends_.back()), least_watched());
+      lists.visit([&](const auto& them) { pushed = push_all(them, policy) != 0; });
       const bool fewer = count() < left;
       if (active_count_ != 0) lists.lay_out(stats_);
       reach = pushed || fewer;
@@ -97,28 +97,28 @@ class SequentialPushing {
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kMostOfRows = 2;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
-  /// A sweep of fewer rows waits for memory as long as one of these.
+  /// A sweep of fewer rows takes as long as one of this many, since it waits for memory.
   static constexpr std::int64_t kLeastSweep = 16;
 
   /// A column visited by the search takes as long as a push; relabelling too early costs more than too late.
   std::int64_t cost_of_relabelling(std::size_t met) const {
     return 2 * (static_cast<std::int64_t>(met) + graph_.cols / 20);
   }
-  /// The relabel policy is asked after every rows / kOfRows pushes.
+  /// The relabel policy decides after every rows / kOfRows pushes.
   static constexpr std::int64_t kOfRows = 25;
-  /// Pushes before the policy is asked, so that paths have had time to end.
+  /// Pushes before the policy decides, so that paths have had time to end.
   std::int64_t least_watched() const {
     return std::max<std::int64_t>(graph_.rows / kOfRows, 64 * stats_.levels.back());
   }
 
-  /// Batches of rows are read from beyond the last.
+  /// Pads the list, since batches are read beyond its end.
   void pad_active() {
     if (active_count_ != 0)
       std::fill_n(active_.data() + active_count_, kAskedAhead, active_[active_count_ - 1]);
   }
 
-  /// Active rows take their first free column; those left stay active. Which columns are taken, a bit of each
-  /// says.
+  /// Active rows take their first free column; those left stay active. A bit for each column says whether it
+  /// is taken.
   template <class Lists>
   void take_free(const Lists& lists) {
     const Timed timed(stats_, "start");
@@ -154,8 +154,8 @@ class SequentialPushing {
   }
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
-  /// for what is farther. Labels are written when it has ended: until then other words are in the cache.
-  /// Returns the active rows reached.
+  /// for what is farther. Labels are written after the search, which uses the cache for other words. Returns
+  /// the active rows reached.
   template <class Lists>
   std::int64_t relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
@@ -170,7 +170,7 @@ class SequentialPushing {
       level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
     const bool all = level_ends_.back() == level_ends_.end()[-2];
     const std::int64_t levels = std::ssize(level_ends_) - 2;
-    // Apart, as a store of bytes may change any word, for all the compiler knows.
+    // A local copy: the compiler must assume that a store of bytes can change any member.
     Label* const label_of = label_.data();
     const Index* met = met_.data();
     std::fill_n(label_of, graph_.cols, all ? kNoPath : label_for(levels + 1));
@@ -202,14 +202,14 @@ class SequentialPushing {
     return static_cast<Label>(std::min<std::int64_t>(level, kTooFar));
   }
 
-  /// Of the rows next to the columns met_[begin, end) that were not seen before, the columns are put behind
-  /// them; those without are counted. Returns the new end.
+  /// Visits the unseen rows adjacent to the columns met_[begin, end): appends their columns to met_, and
+  /// counts rows without a column. Returns the new end.
   template <class Lists>
   std::size_t expand(const Lists& lists, std::size_t begin, std::size_t end, std::int64_t& reached) {
     std::fill_n(met_.data() + end, kAskedAhead, met_[end - 1]);
     std::size_t found = 0, followed = 0, size = end;
     std::int64_t looks = 0;
-    // Rows next to two columns of a batch are put down twice, and found out here.
+    // Rows adjacent to two columns of a batch are listed twice; duplicates are dropped here.
     const auto sieve = [&](std::span<const Index> rows) {
       for (const Index i : rows) {
         prefetch(&col_of_[at(i)]);
@@ -266,18 +266,18 @@ class SequentialPushing {
   /// column another of the batch has raised reads again. Labels only rise, so that a second least read
   /// earlier is still a bound.
   template <class Lists>
-  std::int64_t push_all(const Lists& lists, RelabelPolicy until) {
+  std::int64_t push_all(const Lists& lists, RelabelPolicy policy) {
     const Timed timed(stats_, "push");
     std::int64_t looks = 0, pushes = 0;
     const Stop stop = Stop::of_this_thread();
-    while (active_count_ != 0 && until.go_on(count() + std::ssize(far_))) {
+    while (active_count_ != 0 && policy.go_on(count() + std::ssize(far_))) {
       stop.check();
-      until.spend(std::max<std::int64_t>(count(), kLeastSweep));
+      policy.spend(std::max<std::int64_t>(count(), kLeastSweep));
       pad_active();
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
       Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
-      Label* const label_of = label_.data();  // apart, as in relabel()
+      Label* const label_of = label_.data();  // a local copy, as in relabel()
       Index *const row_of = row_of_.data(), *const col_of = col_of_.data(), *const next = displaced_.data();
       const auto end_all = [&](std::size_t last) {
         for (; ended != last; ++ended) {
@@ -328,7 +328,7 @@ class SequentialPushing {
     col_of_[at(row)] = -1;
   }
 
-  /// A column that a row has taken, in whose place the row before it still stands.
+  /// A column that a row has taken; row_of_ still holds the row before it.
   struct Taken {
     Index col, row;
   };
@@ -350,7 +350,7 @@ class SequentialPushing {
   std::int64_t given_up_ = 0;
 };
 
-/// Labels of 16 bits of this many columns stay in the cache however they are numbered.
+/// The 16-bit labels of this many columns fit the cache, whatever their numbering.
 constexpr Index kColumnsInCache = 1 << 18;
 
 }  // namespace

@@ -20,7 +20,7 @@ using matching::detail::BfsReordering;
 
 namespace {
 
-/// A ring of rows that see the columns next to them, numbered at random.
+/// A ring of rows adjacent to the columns next to them, randomly numbered.
 BipartiteGraph shuffled_band(Index rows, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::vector<Index> row(rows), col(rows);
@@ -205,7 +205,8 @@ TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hu
 
 TEST_CASE("small graphs, and all graphs on few threads, are searched before anything is prepared") {
   const auto chosen = [](const BipartiteGraph& graph, int threads) {
-    return matching::choose_cardinality_solver(graph.view(), Backend::cpu, matching::Gpu::none, threads).info->name;
+    return matching::choose_cardinality_solver(graph.view(), Backend::cpu, matching::Gpu::none, threads)
+        .info->name;
   };
   const auto small = testing::random_graph(5, 2'000, 2'000, 6);
   const auto large = testing::random_graph(5, 200'000, 200'000, 6);
