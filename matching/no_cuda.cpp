@@ -5,7 +5,10 @@
 
 #include "matching/assignment/device_problem.h"
 #include "matching/cardinality/device_solvers.h"
-#include "matching/greedy/device_solvers.h"
+#include "matching/greedy/suitor/device_suitor.h"
+#include "matching/papers/apfb/apfb.h"
+#include "matching/papers/coarsening/device_coarsen.h"
+#include "matching/papers/greedy_proposal/proposal.h"
 
 namespace motes::matching {
 

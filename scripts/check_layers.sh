@@ -50,7 +50,8 @@ done
 forbid_files 'a public header includes a private one' '"' "${headers[@]}"
 
 # Inside matching: solvers that auto takes do not depend on the papers' other solvers.
-forbid 'assignment depends on papers' '"matching/papers/' matching/assignment matching/points matching/init
+forbid 'a solver of auto depends on papers' '"matching/papers/' matching/assignment matching/cardinality \
+  matching/greedy matching/points matching/init
 forbid 'a solver depends on the registry' '<motes/matching/registry' matching/assignment matching/cardinality \
   matching/greedy matching/papers matching/init matching/points
 

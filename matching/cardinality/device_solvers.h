@@ -5,25 +5,20 @@
 #include <cstdint>
 
 #include "matching/cardinality/ms_bfs/ms_bfs.h"
-#include "matching/papers/apfb/apfb.h"
 
 namespace motes::matching::device {
 
-/// start_cheap, for graphs in either space; always what one thread of the CPU finds.
+/// start_cheap, for graphs in either space; always the matching of one CPU thread.
 std::vector<Index> cheap_start(const Execution& execution, const CardinalityProblem& problem,
                                std::uint64_t seed);
 
-/// start_karp_sipser, for graphs in either space; which pairs come out depends on timing.
+/// start_karp_sipser, for graphs in either space; the pairs depend on timing.
 std::vector<Index> karp_sipser_start(const Execution& execution, const CardinalityProblem& problem,
                                      std::uint64_t seed);
 
 /// `chain`: double pushes that a chain makes before the next global relabelling; 0: by its levels.
 void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
                   const GivenStart& start, Mates& mates, CardinalityStats& stats);
-
-void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const ApfbOptions& options, const GivenStart& start, Mates& mates,
-                       CardinalityStats& stats);
 
 /// With options.finish the trees stop growing once they have scanned `edges_at_most` edges, and
 /// push-relabel does the rest.

@@ -13,7 +13,7 @@
 #include <motes/base/raw_array.h>
 
 #include "matching/greedy/avx512_lists.h"
-#include "matching/greedy/device_solvers.h"
+#include "matching/greedy/suitor/device_suitor.h"
 #include "matching/greedy/weight_keys.h"
 
 namespace motes::matching {
@@ -35,13 +35,13 @@ struct Shared {
   std::size_t place_of(Word to) const { return vertex_of(to) - first_other; }
 };
 
-/// One thread's part. First every vertex proposes to its best neighbour, held or not: a sweep over
-/// the lists without a look at other vertices. The offers wait in a ring until the words of their suitors
-/// have come from memory. A vertex refused or displaced waits in a list, then proposes to the best neighbour
-/// whose suitor is worse: on gated graphs four in ten vertices do, and one in ten more than once.
+/// One thread's part. First every vertex proposes to its best neighbour, in a sweep over the lists that reads
+/// no suitors. The offers wait in a ring until the suitors' words have been prefetched. A vertex that is
+/// refused or displaced waits in a list, then proposes to the best neighbour whose suitor is worse: on gated
+/// graphs four in ten vertices do, and one in ten more than once.
 ///
-/// Words of suitors are changed by compare-and-exchange and only rise, so that a vertex refused once
-/// would be refused again. They say nothing of other memory: relaxed orders do.
+/// Words of suitors are changed by compare-and-exchange and only rise, so a vertex refused once would be
+/// refused again. They publish no other memory, so relaxed orders suffice.
 template <bool kShared, bool kGeneral, class KeyOf>
 class Proposer {
  public:
@@ -59,7 +59,7 @@ class Proposer {
       post(v, best_of(s_.graph.row_offsets[at(v)], s_.graph.row_offsets[at(v) + 1]));
   }
 
-  /// Until no vertex that this thread has refused or displaced has neighbours left.
+  /// Continues until no vertex that this thread has refused or displaced has neighbours left.
   Counts finish() {
     for (const Offer& due : ring_)
       if (due.to != 0) settle(due);
@@ -82,8 +82,8 @@ class Proposer {
     std::uint32_t vertex = 0;
   };
 
-  /// Those that wait, to now_: where they are many, roughly as they are numbered. The refused are, but the
-  /// displaced lie anywhere, and would cost a walk of the page table each for three arrays.
+  /// Moves the waiting vertices to now_; many of them roughly sorted by number. Refused vertices are in
+  /// order, but displaced ones are anywhere, and would cause a TLB miss for each of three arrays.
   std::size_t take_waiting() {
     constexpr std::size_t kWorthSorting = 4096;
     constexpr int kStretchBits = 9;
@@ -112,7 +112,7 @@ class Proposer {
     return best;
   }
 
-  /// The offer into the ring; the one that it pushes out is settled.
+  /// Puts the offer into the ring, and settles the one that it replaces.
   void post(Index v, Word best) {
     if (best == 0) return;
     const auto vertex = static_cast<std::uint32_t>(v);
@@ -134,7 +134,7 @@ class Proposer {
       return s_.suitor[w];
   }
 
-  /// The offer is taken, or the vertex waits; whom it displaces waits too.
+  /// Makes the offer: it is accepted, or the vertex waits; a displaced vertex waits too.
   void settle(Offer offer) {
     ++counts_.proposals;
     Word& word_of_suitor = s_.suitor[s_.place_of(offer.to)];
@@ -157,7 +157,7 @@ class Proposer {
     const Offset begin = s_.graph.row_offsets[v], end = s_.graph.row_offsets[std::size_t{v} + 1];
     constexpr Offset kLine = 16;
     for (Offset e = begin; e < std::min(end, begin + 4 * kLine); e += kLine) fetch(e);
-    fetch(end - 1);  // who waits has neighbours
+    fetch(end - 1);  // waiting vertices have neighbours
   }
   void fetch(Offset e) const {
     prefetch(s_.graph.col_index.data() + e);
@@ -170,7 +170,7 @@ class Proposer {
       prefetch_to_write(s_.suitor + s_.graph.col_index[at(e)]);
   }
 
-  /// Before the k-th of so many proposes again: what those after it will need.
+  /// Before the k-th of `count` vertices proposes again: prefetches what the next ones will need.
   void fetch_ahead(std::size_t k, std::size_t count) {
     counts_.scanned += s_.graph.row_offsets[std::size_t{now_[k]} + 1] - s_.graph.row_offsets[now_[k]];
     if (k + kFar < count) prefetch(s_.graph.row_offsets.data() + now_[k + kFar]);
@@ -186,7 +186,7 @@ class Proposer {
       const Index w = s_.graph.col_index[at(e)];
       const std::uint32_t key = s_.key_of_entry(e);
       Word there = word(key, s_.first_other + static_cast<std::uint32_t>(w));
-      // A branch: the processor goes on with its guess while the suitor's word is on its way.
+      // A branch: the processor continues speculatively while the suitor's word is loaded.
       there = load(w) < word(key, v) ? there : 0;
       if constexpr (kGeneral) there = w != static_cast<Index>(v) ? there : 0;
       best = std::max(best, there);
@@ -195,8 +195,8 @@ class Proposer {
   }
 
 #if MOTES_HAS_WIDE
-  /// begin(), sixteen entries at a time: of lists no longer than that, without a branch. What follows is
-  /// bound by memory and gains nothing so: a gather cannot guess.
+  /// begin() with sixteen entries at a time, without a branch for lists no longer than that. The later steps
+  /// are bound by memory and would gain nothing: a gather cannot speculate.
   MOTES_HAS_AVX512 void begin_wide(Index first, Index last) {
     const Offset* const offsets = s_.graph.row_offsets.data();
     for (Index v = first; v < last; ++v) {

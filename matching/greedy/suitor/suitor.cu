@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "matching/greedy/device_problem.cuh"
-#include "matching/greedy/device_solvers.h"
+#include "matching/greedy/suitor/device_suitor.h"
 #include "matching/greedy/suitor/dominant_pairs.cuh"
 #include "matching/greedy/suitor/suitor_kernels.cuh"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// A general graph's words as mates, -1 = none; who has no word has a mate already.
+/// Converts the words of a general graph to mates, -1 = none; a vertex without a word has a mate already.
 template <class S>
 __global__ void mates_kernel(S s, Index* mate) {
   for (Offset v = Offset{blockIdx.x} * blockDim.x + threadIdx.x; v < s.columns;
@@ -24,7 +24,7 @@ __global__ void mates_kernel(S s, Index* mate) {
   }
 }
 
-/// A bipartite graph's; row_to_col holds -1 before.
+/// The same for a bipartite graph; row_to_col must hold -1.
 __global__ void sides_kernel(const Word* word, Index cols, Index* row_to_col, Index* col_to_row) {
   for (Offset j = Offset{blockIdx.x} * blockDim.x + threadIdx.x; j < cols;
        j += Offset{gridDim.x} * blockDim.x) {
@@ -45,14 +45,15 @@ Offset cache_bytes(const gpu::Arena& arena) {
   return bytes;
 }
 
-/// In how many parts so many bytes are read at random, each of which fits the cache; not more than eight.
+/// The number of parts, at most eight, into which `bytes` bytes read at random are divided so that each fits
+/// the cache.
 Index cache_shares(const gpu::Arena& arena, Offset bytes) {
   const Offset most = cache_bytes(arena) / 5 * 4;
   return static_cast<Index>(std::clamp<Offset>((bytes + most - 1) / most, 1, 8));
 }
 
-/// Which launches are the fastest, as far as has been measured: by how many entries a vertex
-/// has, and whether the words fit half of the cache.
+/// The fastest launches, by measurement: from the mean number of entries of a vertex, and whether the words
+/// fit half of the cache.
 SuitorPlan plan_for(const gpu::Arena& arena, const GreedyLists& lists) {
   constexpr Offset kManyEntries = 16;
   if (lists.entries >= kManyEntries * lists.count) return SuitorPlan::wide_first;
@@ -60,7 +61,7 @@ SuitorPlan plan_for(const gpu::Arena& arena, const GreedyLists& lists) {
   return lists.shift == 0 && words > cache_bytes(arena) / 2 ? SuitorPlan::pairs_first : SuitorPlan::wide_last;
 }
 
-/// Pairs, and the suitors of those who are left but for wide vertices; pairs are written to `mate`.
+/// Pairs, and the suitors of the vertices that are left, except wide ones; pairs are written to `mate`.
 template <class Weights>
 suitor::SuitorOfLeft launch_pairs(gpu::Arena& arena, const suitor::Suitor& s, Index* mate) {
   using namespace suitor;

@@ -2,8 +2,6 @@
 
 #include "matching/papers/apfb/apfb.h"
 
-#include "matching/cardinality/device_solvers.h"
-
 namespace motes::matching {
 
 void Apfb::run(const Execution&, const TwoSidedGraph&, Mates&, CardinalityStats&) const {

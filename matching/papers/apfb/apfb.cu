@@ -30,7 +30,6 @@
 
 #include <cooperative_groups.h>
 
-#include "matching/cardinality/device_solvers.h"
 #include "matching/cardinality/edge_chunks.cuh"
 #include "matching/init/cheap_device.cuh"
 #include "matching/papers/apfb/apfb.h"
@@ -46,7 +45,7 @@ constexpr Index kReached = -2;            ///< of a free column
 constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a chunk; columns that a lane reads side by side
 using Staged = Staging<1024>;
 constexpr int kAlone = 128;        ///< chunks of a frontier that one block follows alone
-constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier from which on many visits are wasted
+constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier from which many visits are wasted
 constexpr int kRecords = 1 << 14;  ///< phases recorded separately; the last one includes all later ones
 
 struct Report {
@@ -72,7 +71,8 @@ struct SearchArrays {
 };
 
 /// The lanes of a group look through a chunk; put(chunk) gets those of the rows of the next level. With
-/// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
+/// `look` a row's level is read before the exchange, which avoids most exchanges on crowded levels. Returns
+/// the edges scanned.
 template <bool kShortest, bool kRoots, class Put>
 __device__ unsigned long long visit(const SearchArrays& s, const EdgeChunk& chunk, int level, bool look,
                                     int* reached, int* ended, Put&& put) {
@@ -118,16 +118,16 @@ __device__ unsigned long long visit(const SearchArrays& s, const EdgeChunk& chun
   return lane == 0 ? static_cast<unsigned long long>(chunk.count()) : 0;
 }
 
-/// Where all blocks are.
+/// The progress of the search, the same in all blocks.
 struct LevelProgress {
-  long long round = 0;           ///< from one barrier of a search to the next
+  long long round = 0;           ///< number of the round, from one barrier to the next
   int side = 0;                  ///< which list holds the frontier
   unsigned long long edges = 0;  ///< of this thread
 };
 
-/// One block's levels, from a frontier of few chunks until it is empty or too large or, where the shortest
-/// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
-/// grid's lists.
+/// Levels that one block explores alone, from a frontier of few chunks until it is empty or too large or (for
+/// shortest paths) one is found. Frontiers are in the halves of the shared memory; what does not fit goes to
+/// the grid's lists.
 template <bool kShortest, bool kRoots>
 __device__ void search_alone(const SearchArrays& s, Staged& staging, int level, int* reached,
                              LevelProgress& at) {
@@ -227,13 +227,13 @@ __device__ int search(const cooperative_groups::grid_group& grid, const SearchAr
   }
 }
 
-/// Algorithm 3. What the search has noted tells where to go on before the pair there is seen.
+/// Algorithm 3. The predecessors of the search give the next column before the pair there is read.
 __device__ inline void alternate(const SearchArrays& s, Index col) {
   Origin up = s.predecessor[col];
   while (true) {
     Origin next{-1, -1};
     if (up.col != -1) next = s.predecessor[up.col];
-    if (__ldcg(s.row_to_col + up.row) != up.col) return;  // another was here
+    if (__ldcg(s.row_to_col + up.row) != up.col) return;  // another walker has been here
     s.row_to_col[up.row] = col;
     s.col_to_row[col] = up.row;
     if (up.col == -1) return;
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(SearchArrays s) {
     }
     if (first) {
       report.levels[min(record, kRecords - 1)] += levels;
-      // Who has yet to read the last count ends its search by that or by 0.
+      // A thread that has not read the last count yet ends its search on that count or on 0.
       report.frontier[0] = report.frontier[1] = report.frontier[2] = 0;
     }
     grid.sync();

@@ -30,4 +30,12 @@ class Apfb final : public CardinalitySolver {
   ApfbOptions options_;
 };
 
+namespace device {
+/// The CUDA form, for graphs in either memory space. Throws FaultyStart for a wrong start, ResourceError
+/// without a device.
+void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
+                       const ApfbOptions& options, const GivenStart& start, Mates& mates,
+                       CardinalityStats& stats);
+}  // namespace device
+
 }  // namespace motes::matching

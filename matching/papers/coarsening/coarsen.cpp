@@ -11,7 +11,7 @@
 #include <motes/matching/matching_weight.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
-#include "matching/greedy/device_solvers.h"
+#include "matching/papers/coarsening/device_coarsen.h"
 
 namespace motes::matching {
 namespace {
@@ -44,8 +44,8 @@ void check_mates(const GreedyProblem& problem, std::span<const Index> mate,
   }
 }
 
-/// A fine edge on its way into a coarse one. Of the four that may be merged, `cross` is true of those that
-/// join the lesser vertex of one pair to the greater of the other.
+/// A fine edge that becomes part of a coarse one. Of the four that may be merged, `cross` is true for those
+/// that join the lesser vertex of one pair to the greater of the other.
 struct Part {
   Index to;
   bool cross;

@@ -10,8 +10,8 @@
 
 #include <motes/base/gpu/thread_index.cuh>
 
-#include "matching/greedy/device_solvers.h"
 #include "matching/papers/coarsening/coarsen.cuh"
+#include "matching/papers/coarsening/device_coarsen.h"
 
 namespace motes::matching::device {
 namespace {
@@ -27,7 +27,7 @@ __global__ void lesser_kernel(const Index* mate, Index vertices, Index* lesser) 
     lesser[v] = is_lesser(mate, static_cast<Index>(v)) ? 1 : 0;
 }
 
-/// coarse_of of lesser vertices is the count of those before, of others that of their mates.
+/// coarse_of: for lesser vertices the number of those before, for others that of their mates.
 __global__ void number_kernel(const Index* mate, const Index* before, const double* vertex_weight,
                               Index vertices, Index* coarse_of, double* coarse_weight) {
   for (Offset k = gpu::thread_index<Offset>(); k < vertices; k += gpu::thread_total<Offset>()) {

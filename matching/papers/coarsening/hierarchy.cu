@@ -9,8 +9,8 @@
 #include <motes/base/gpu/device.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
-#include "matching/greedy/device_solvers.h"
 #include "matching/papers/coarsening/coarsen.cuh"
+#include "matching/papers/coarsening/device_coarsen.h"
 
 namespace motes::matching::device {
 namespace {
@@ -88,8 +88,8 @@ struct Level {
   gpu::DeviceArray<Index> coarse_of;
 };
 
-/// A level on its way to the host; its arrays come beside each other and beside the caller, where threads
-/// allow it: the first touch of their pages takes the longest.
+/// A level that is being downloaded. Its arrays are downloaded in parallel, and asynchronously if threads
+/// allow it, since the first touch of their pages takes longest.
 class Download {
  public:
   Download(std::shared_ptr<const Level> level, bool beside) : level_(std::move(level)) {

@@ -6,7 +6,6 @@
 
 #include <motes/base/index.h>
 
-#include "matching/greedy/device_solvers.h"
 #include "matching/greedy/neighbour_lists.h"
 #include "matching/greedy/weight_keys.h"
 
@@ -20,8 +19,8 @@ constexpr Index kDead = -2;
 enum class State : std::uint8_t { blue, red, matched, dead };
 bool is_live(State state) { return state == State::blue || state == State::red; }
 
-/// One round's state of all vertices. A step reads what the step before has left, and a vertex writes its own
-/// entries only: no order of vertices, or of threads, can be seen.
+/// One round's state of all vertices. A step reads only results of the step before, and a vertex writes only
+/// its own entries, so the order of vertices and threads does not matter.
 template <bool kWeighted, class KeyOf>
 class Rounds {
  public:
@@ -115,8 +114,7 @@ class Rounds {
     return matched / 2;
   }
 
-  /// Takes those that are matched or dead from live_: each thread from a part of its own, then the parts
-  /// close up.
+  /// Removes matched and dead vertices from live_: each thread in its part; then the parts are joined.
   void leave_out(int threads) {
     const auto count = std::ssize(live_);
     const auto first_of = [&](std::ptrdiff_t part) { return live_.begin() + count * part / threads; };
@@ -133,7 +131,7 @@ class Rounds {
     live_.erase(end, live_.end());
   }
 
-  /// The last rounds are of few vertices.
+  /// The last rounds have few vertices.
   int threads_for(std::ptrdiff_t count) const {
     constexpr std::ptrdiff_t kVerticesWorthAThread = 2048;
     return static_cast<int>(std::min<std::ptrdiff_t>(most_threads_, 1 + count / kVerticesWorthAThread));

@@ -1,12 +1,12 @@
 /// Algorithm 3 of the paper (proposal.h) on the GPU, two launches a round.
 ///
 /// choose: the vertices that are left, a thread each (the paper's ct), those of many edges a warp; a blue
-/// vertex chooses a red neighbour and leaves its proposal there, as the greatest of one word a vertex; who
-/// has no neighbour left dies. answer: a red vertex takes the greatest proposal, which is what looking
-/// through its neighbours for the best of its proposers would give; both are matched. Where the paper stores
-/// colours they are hashed again for each neighbour, and of the vertices' states one bit is kept, so that all
-/// of them fit a multiprocessor's own cache. Vertices that are left are listed again in each round. The host
-/// looks at the rounds' records once in a batch of rounds; rounds after the last find an empty list.
+/// vertex chooses a red neighbour and leaves its proposal there, as the maximum of one word per vertex; a
+/// vertex without neighbours left dies. answer: a red vertex takes the greatest proposal, which is the best
+/// of its proposers; both are matched. The paper stores colours; here they are hashed again for each
+/// neighbour, and states have one bit, so that those of all vertices fit a multiprocessor's own cache.
+/// Vertices that are left are listed again in each round. The host reads the records after a batch of rounds;
+/// superfluous rounds find an empty list.
 ///
 /// Races: proposals are atomic maxima of words that are unique. Bits change in choose only where a vertex
 /// dies, which no living vertex has for a neighbour, and in answer, which reads none.
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "matching/greedy/device_problem.cuh"
-#include "matching/greedy/device_solvers.h"
+#include "matching/papers/greedy_proposal/proposal.h"
 
 namespace motes::matching::device {
 namespace {
@@ -44,7 +44,7 @@ struct Market {
   std::uint32_t round_word, blue_limit;
 };
 
-/// Proposals as words of which the greatest is the best; the random ones': the least vertex.
+/// Proposals as words, of which the greatest is the best; random ones prefer the least vertex.
 template <bool kWeighted>
 __device__ Word proposal_of(Index vertex, std::uint32_t key) {
   if constexpr (kWeighted) return word(key, static_cast<std::uint32_t>(vertex));
@@ -61,8 +61,8 @@ struct Choice {
   bool hope = false;  ///< there is a living neighbour
 };
 
-/// What `vertex` sees among entries begin + lane, begin + lane + lanes, ... Ends early where the rest cannot
-/// matter: of red vertices, and where the first neighbour is the one to choose.
+/// The best neighbour of `vertex` among entries begin + lane, begin + lane + lanes, ... Ends early if the
+/// others cannot matter: for red vertices, and if the first neighbour is to be chosen.
 template <class Weights, bool kWeighted>
 __device__ Choice look(const Market& m, Index vertex, bool blue, Offset begin, Offset end, int lane,
                        int lanes, unsigned long long& arcs) {

@@ -23,7 +23,7 @@ struct ProposalOptions {
 
 namespace detail {
 
-/// The finaliser of MurmurHash3: a bijection of which each bit depends on all.
+/// The finaliser of MurmurHash3: a bijection in which every output bit depends on all input bits.
 MOTES_HOST_DEVICE inline std::uint32_t scrambled(std::uint32_t x) {
   x = (x ^ x >> 16) * 0x85ebca6bu;
   x = (x ^ x >> 13) * 0xc2b2ae35u;
@@ -32,7 +32,7 @@ MOTES_HOST_DEVICE inline std::uint32_t scrambled(std::uint32_t x) {
 
 }  // namespace detail
 
-/// What all vertices of a round share; rounds count from 0.
+/// The part of the hash that all vertices of a round share; rounds count from 0.
 MOTES_HOST_DEVICE inline std::uint32_t round_word(std::uint32_t seed, std::uint32_t round) {
   return detail::scrambled(seed * 0x9e3779b9u + round + 1);
 }
@@ -56,5 +56,12 @@ class Proposal final : public GreedySolver {
                      GreedyAnswer& answer) const override;
   ProposalOptions options_;
 };
+
+namespace device {
+/// The CUDA form, for problems in either memory space. Fills what run_on_device() fills; throws ResourceError
+/// without a device.
+void greedy_proposal(const Execution& execution, const GreedyProblem& problem, const ProposalOptions& options,
+                     GreedyAnswer& answer);
+}  // namespace device
 
 }  // namespace motes::matching

@@ -7,7 +7,7 @@
 #include <motes/matching/coarsen.h>
 #include <motes/matching/registry.h>
 
-#include "matching/greedy/device_solvers.h"
+#include "matching/greedy/suitor/device_suitor.h"
 #include "tests/support/skip.h"
 #include "tests/support/weighted_graphs.h"
 

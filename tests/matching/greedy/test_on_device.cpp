@@ -12,7 +12,7 @@
 #include <motes/matching/registry.h>
 #include <motes/matching/verify_greedy.h>
 
-#include "matching/greedy/device_solvers.h"
+#include "matching/greedy/suitor/device_suitor.h"
 #include "tests/support/skip.h"
 #include "tests/support/weighted_graphs.h"
 
@@ -25,7 +25,7 @@ using matching::Index;
 
 namespace {
 
-/// A problem in device memory. With `shifted` columns and weights begin where no 16 bytes do.
+/// A problem in device memory. With `shifted`, columns and weights are not aligned to 16 bytes.
 class OnDevice {
  public:
   explicit OnDevice(const GreedyProblem& host, bool shifted = false)
