@@ -29,7 +29,7 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanon
   if (!p.perfect) {
     Cost* exits = arena.take<Cost>(static_cast<std::size_t>(p.rows));
     if (p.rows > 0) {
-      core::dear_exits_kernel<<<4 * arena.multiprocessors(), search::kThreads, 0, arena.stream()>>>(
+      core::finite_exits_kernel<<<4 * arena.multiprocessors(), search::kThreads, 0, arena.stream()>>>(
           p.row_exit, p.rows, exits);
       MOTES_CUDA_LAUNCHED();
     }

@@ -10,7 +10,7 @@
 /// candidates are never made: they cannot be in contact, only lengths count them. Virtual points of
 /// references can be, and are interpolated, but only in frames where some candidate has a point.
 ///
-/// A pair dearer than the reference's dummy can never be part of an optimum and is left out of the
+/// A pair that costs more than the reference's dummy can never be part of an optimum and is left out of the
 /// assignment.
 ///
 /// Where many tracks are equal, point by point, one of them stands for all: pairs grow with the square of

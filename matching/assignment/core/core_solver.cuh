@@ -34,7 +34,7 @@
 ///
 /// In perfect problems any prices are a valid start, and `price` is used. They are solved as perfect
 /// problems as long as the core has a perfect matching; after that, rows may stay free at a cost
-/// (kDearExit) that no optimum pays unless it has to, and pricing finds the missing pairs. Every round adds
+/// (kLargestExit) that no optimum pays unless it has to, and pricing finds the missing pairs. Every round adds
 /// a pair, so the rounds end. If the core exceeds a quarter of all pairs, the policy solves the whole
 /// problem.
 
@@ -111,10 +111,10 @@ class PairRoom {
 };
 
 /// Rows that must be matched get an expensive exit.
-[[maybe_unused]] static __global__ void dear_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
+[[maybe_unused]] static __global__ void finite_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
   for (Index i = search::thread_index(); i < rows; i += search::thread_total()) {
     const Cost exit = row_exit == nullptr ? kInfiniteCost : row_exit[i];
-    out[i] = exit == kInfiniteCost ? kDearExit : exit;
+    out[i] = exit == kInfiniteCost ? kLargestExit : exit;
   }
 }
 
@@ -299,7 +299,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   if (p.perfect)
     MOTES_CUDA(cudaMemcpyAsync(s.v, price, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
   Cost* exits = arena.take<Cost>(rows);
-  dear_exits_kernel<<<blocks, h::kThreads, 0, arena.stream()>>>(p.row_exit, p.rows, exits);
+  finite_exits_kernel<<<blocks, h::kThreads, 0, arena.stream()>>>(p.row_exit, p.rows, exits);
   MOTES_CUDA_LAUNCHED();
   DeviceCanonical<SparseEntries> sparse{p.rows,   p.cols, core.entries, exits, p.perfect ? price : p.start,
                                         p.perfect};

@@ -119,10 +119,10 @@ class RowSelector {
 
   /// If there are more ties at the limit than the core can take: keeps everything cheaper, and the ties that
   /// come first from a start that depends on the row, so that rows do not all compete for the same columns.
-  void cut_ties(Index row, Cost dearest, std::vector<CorePair>::iterator first,
+  void cut_ties(Index row, Cost highest, std::vector<CorePair>::iterator first,
                 std::vector<CorePair>& pairs) {
     const auto ties =
-        std::stable_partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < dearest; });
+        std::stable_partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < highest; });
     const auto of_all = static_cast<std::uint64_t>(first_row_) + static_cast<std::uint64_t>(row);
     const auto place =
         static_cast<Index>((of_all * 0x9e3779b97f4a7c15U >> 32) % static_cast<std::uint64_t>(entries_.cols));

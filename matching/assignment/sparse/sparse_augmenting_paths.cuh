@@ -8,13 +8,13 @@ namespace motes::matching::device {
 
 /// What a row that must be matched pays to stay free where the solver needs every row to have a way out:
 /// above what any optimum pays (make_sides keeps vertices * (2 * largest + 1) below it).
-inline constexpr Cost kDearExit = Cost{1} << 60;
+inline constexpr Cost kLargestExit = Cost{1} << 60;
 
 /// Solves a sparse problem on the arena's device and stream, from the state given to the optimum and its
 /// duals, which it leaves in `s` (u too). Columns of a row may come in any order; offsets are 64-bit.
 ///
-/// Not perfect: every row has a finite exit (kDearExit where it must be matched: a row still free with
-/// u_i = kDearExit at the end means infeasible). On entry s.v holds any prices (above their start they are
+/// Not perfect: every row has a finite exit (kLargestExit where it must be matched: a row still free with
+/// u_i = kLargestExit at the end means infeasible). On entry s.v holds any prices (above their start they are
 /// lowered to it), s.row_to_col and s.col_to_row any matching along pairs that exist, s.u nothing; what does
 /// not fit is repaired first: pairs that are not tight are dropped, prices of free columns go back to their
 /// start. Cold: no pairs, v = start.
