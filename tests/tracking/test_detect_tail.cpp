@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -204,6 +205,54 @@ TEST_CASE("speckle holds no spots, and spots far over it are found, with nothing
     }
     CHECK(testing::f1_of(testing::score_spots(picture.truth, found, {1, 1, 1}, 2), picture.truth.size(),
                          found.size()) >= 0.9);
+  }
+}
+
+TEST_CASE("squares of smoothed noise are warned of", "[detect]") {
+  const Shape3 shape{1, 256, 256};
+  Random random(1);
+  Field noise(static_cast<std::size_t>(shape.voxels()));
+  for (double& v : noise) v = random.normal();
+  noise = testing::smoothed(noise, shape, {1, 1, 0});
+  for (double& v : noise) v *= v;
+  DetectionOptions options;
+  options.radius_um = {1.1, 1.1, 1.1};  // as it is estimated
+  tracking::DetectionReport report;
+  CHECK(detect_spots(Execution{2}, testing::float_frame(shape, noise), options, &report).size() > 100);
+  REQUIRE_FALSE(report.warnings.empty());
+  CHECK(report.warnings.front().find("they may be noise") != std::string::npos);
+}
+
+TEST_CASE("smoothed noise of heavy tails holds no spots", "[detect]") {
+  const Shape3 shape{1, 256, 256};
+  std::size_t found = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    std::mt19937_64 bits(seed);
+    std::student_t_distribution<double> law(3);
+    Field noise(static_cast<std::size_t>(shape.voxels()));
+    for (double& v : noise) v = law(bits);
+    DetectionOptions options;
+    options.radius_um = {1.5, 1.5, 1.5};  // as it is estimated
+    found += detect_spots(Execution{2},
+                          testing::float_frame(shape, testing::smoothed(noise, shape, {1, 1, 0})), options)
+                 .size();
+  }
+  CHECK(found <= 20);  // in four frames
+}
+
+TEST_CASE("single voxels that clipping leaves are not hot ones", "[detect]") {
+  const Shape3 shape{1, 256, 256};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Random random(seed);
+    Field light(static_cast<std::size_t>(shape.voxels()));
+    for (double& v : light) v = random.poisson(10);
+    light = testing::smoothed(light, shape, {1, 1, 0});
+    for (double& v : light) v = std::round(std::max(0.0, v - 10.5));
+    const VolumeFrame frame = testing::float_frame(shape, light);
+    DetectionOptions options;
+    options.radius_um = {1.3, 1.3, 1.3};  // as it is estimated
+    CAPTURE(seed);
+    CHECK(detect_spots(Execution{2}, frame, options).size() == 0);
   }
 }
 

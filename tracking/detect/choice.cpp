@@ -44,14 +44,14 @@ constexpr std::size_t kManySpots = 200;
 constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
-constexpr std::size_t kFewDropped = 10;  // maxima not reported that are not worth a warning
-constexpr double kShallow = 1.05;        // stretch up to which noise may be skewed
-constexpr double kWide = 1.5;            // stretch that is worth a warning
-constexpr double kSmoothLeast = 1.25;    // stretch from which on responses may tell more than scores,
-constexpr double kMore = 1.15;           // if they give so many times as many spots,
-constexpr double kFarMore = 2;           // or where scales are compared
-constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
-constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
+constexpr std::size_t kFewToWarn = 10;  // maxima that are not worth a warning
+constexpr double kShallow = 1.05;       // stretch up to which noise may be skewed
+constexpr double kWide = 1.5;           // stretch that is worth a warning
+constexpr double kSmoothLeast = 1.25;   // stretch from which on responses may tell more than scores,
+constexpr double kMore = 1.15;          // if they give so many times as many spots,
+constexpr double kFarMore = 2;          // or where scales are compared
+constexpr double kCrowdedTail = 20;     // times as many as noise gives: spots make the tail
+constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
   return ascending.last(count_over(ascending, level));
@@ -357,10 +357,10 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
-  choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
-
   const Clipping clipping = by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
   const bool clipped = clipping != Clipping::none;
+  choice.hot_voxels =
+      maxima.any_hot(kHotScore * noise.stretch) && (!clipped || single_voxels_stand_out(maxima));
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
@@ -369,9 +369,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     take_of_clipped(filter, maxima, clipping, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
-  const std::size_t dropped = !by_rate && !clipped && noise.stretch > kSmoothLeast
-                                  ? drop_skewed_noise(filter, maxima, minima.depths, levels, likely)
-                                  : 0;
+  NoiseTail tail;
+  if (!by_rate && !clipped && noise.stretch > kSmoothLeast)
+    tail = drop_noise_tail(filter, maxima, minima, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
   const bool resolved = touching && !clipped && take_resolved(filter, shape, maxima, minima.depths, likely);
   if (resolved) levels.blends = false;
@@ -401,11 +401,16 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
         "are not reported as spots. If they are, set detection.threshold");
-  if (dropped > kFewDropped && dropped > choice.spots.size())
+  if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
     choice.warnings.push_back(
-        std::to_string(dropped) +
+        std::to_string(tail.dropped) +
         " maxima look like spots but do not stand out from the tail of the others, as in speckle or "
         "deconvolved noise, so they are not reported. If they are spots, set detection.threshold");
+  if (tail.doubtful && choice.spots.size() > kFewToWarn)
+    choice.warnings.push_back(
+        "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
+        " spots stands out from the tail of the other maxima: they may be noise; look at the faintest ones, "
+        "or set detection.threshold");
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))

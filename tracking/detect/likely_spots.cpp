@@ -1,5 +1,6 @@
 #include "tracking/detect/likely_spots.h"
 
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -27,7 +28,10 @@ constexpr double kAgree = 1.5;          // times as many spots by score
 constexpr double kFalseShare = 0.05;    // of what is told by response
 constexpr double kUnroundOver = 1.5;    // of the level: pairs that touch, not edges of specks
 constexpr double kLopsided = 1.2;       // maxima's responses over minima's, by median and upper quartile
-constexpr double kWidest = 3;           // sigma, voxels: noise is hardly smoothed by more
+constexpr double kMirrored = 1.6;       // maxima's responses over minima's, by rank, at most,
+constexpr double kMirroredShare = 0.5;  // and how many minima for each
+constexpr std::size_t kFewestMirrored = 4;
+constexpr double kWidest = 3;               // sigma, voxels: noise is hardly smoothed by more
 constexpr std::size_t kFewestOthers = 100;  // maxima, and minima, that tell their quartiles
 
 }  // namespace
@@ -131,9 +135,15 @@ TailLevel level_over_others(const std::vector<LikelySpot>& all) {
   return {least, middle_of_gap(responses, least)};
 }
 
-/// Whether the maxima of `all` that `likely` does not take are higher than minima are deep.
-bool others_are_higher(const std::vector<LikelySpot>& all, const std::vector<LikelySpot>& likely,
-                       std::span<const double> depths) {
+std::vector<double> responses_of(const std::vector<LikelySpot>& all) {
+  std::vector<double> responses;
+  for (const LikelySpot& one : all) responses.push_back(one.response);
+  return responses;
+}
+
+/// Of the maxima of `all` that `likely` does not take.
+std::vector<double> responses_of_others(const std::vector<LikelySpot>& all,
+                                        const std::vector<LikelySpot>& likely) {
   std::vector<double> others;
   auto next = likely.begin();
   for (const LikelySpot& one : all) {
@@ -141,9 +151,14 @@ bool others_are_higher(const std::vector<LikelySpot>& all, const std::vector<Lik
     if (next == likely.end() || next->spot.voxel != one.spot.voxel || !next->taken)
       others.push_back(one.response);
   }
-  if (others.size() < kFewestOthers || depths.size() < kFewestOthers) return false;
+  return others;
+}
+
+/// Whether these responses of maxima are clearly higher than minima are deep.
+bool are_lopsided(const std::vector<double>& responses, std::span<const double> depths) {
+  if (responses.size() < kFewestOthers || depths.size() < kFewestOthers) return false;
   const auto higher = [&](double share) {
-    return percentile(others, share) >= kLopsided * percentile(depths, share);
+    return percentile(responses, share) >= kLopsided * percentile(depths, share);
   };
   return higher(0.5) && higher(0.75);
 }
@@ -166,18 +181,54 @@ void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping 
   likely = std::move(all);
 }
 
-std::size_t drop_skewed_noise(const Filter& filter, const ScoredMaxima& maxima,
-                              std::span<const double> depths, const Levels& levels,
-                              std::vector<LikelySpot>& likely) {
+namespace {
+
+/// Whether half as many minima or more are as deep as the taken maxima are high, and as deep at each rank.
+bool are_mirrored(const std::vector<LikelySpot>& likely, const ScoredMinima& minima) {
+  std::vector<double> heights, depths = minima.depths;
+  for (const LikelySpot& one : likely)
+    if (one.taken) heights.push_back(one.response);
+  if (heights.size() < kFewestMirrored || depths.empty()) return false;
+  std::sort(heights.begin(), heights.end(), std::greater<>());
+  std::sort(depths.begin(), depths.end(), std::greater<>());
+  const auto depth_at = [&](double rank) {
+    return depths[std::min(depths.size() - 1, static_cast<std::size_t>(rank / minima.per_sample))];
+  };
+  const auto last = static_cast<double>(heights.size() - 1);
+  for (const double share : {0.25, 0.5, 1.0})
+    if (heights[static_cast<std::size_t>(share * last)] > kMirrored * depth_at(share * last)) return false;
+  return depth_at(kMirroredShare * last) >= heights.back();
+}
+
+}  // namespace
+
+bool single_voxels_stand_out(const ScoredMaxima& maxima) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  std::vector<double> responses;
+  double single = 0;
+  for (const LikelySpot& one : maxima.take({{kLeast, kLeast}})) {
+    responses.push_back(one.response);
+    if (one.spot.score == 0) single = std::max(single, one.response);
+  }
+  std::sort(responses.begin(), responses.end());
+  return single >= level_over_tail(responses, kFalseShare).value_or(0);
+}
+
+NoiseTail drop_noise_tail(const Filter& filter, const ScoredMaxima& maxima, const ScoredMinima& minima,
+                          const Levels& levels, std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   const std::size_t before = count_taken(likely);
   if (before == 0 || maxima.mostly_lowest() || std::max(filter.sigma[0], filter.sigma[1]) >= kWidest)
-    return 0;
+    return {};
   const std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
-  if (!others_are_higher(all, likely, depths) || spots_are_most(all, levels, filter.dimensions)) return 0;
+  const bool lopsided = are_lopsided(responses_of(all), minima.depths),
+             mirrored = are_mirrored(likely, minima);
+  if ((!lopsided && !mirrored) || spots_are_most(all, levels, filter.dimensions)) return {};
   const TailLevel tail = level_over_others(all);
+  if (!mirrored && !are_lopsided(responses_of_others(all, likely), minima.depths))
+    return {0, !std::isfinite(tail.least)};
   for (LikelySpot& one : likely) one.taken = one.taken && tail.takes(one);
-  return before - count_taken(likely);
+  return {before - count_taken(likely), false};
 }
 
 }  // namespace motes::tracking::detect

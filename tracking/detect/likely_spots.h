@@ -60,13 +60,24 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                      std::vector<LikelySpot>& likely);
 
-/// Where noise was smoothed and is skewed, as in speckle or deconvolved frames, its minima are shallow, and
-/// scores and responses that are judged by them say little. It is where even the maxima that are not taken
-/// are higher than the minima, of these `depths` (responses) [any], are deep. Then only those stay taken
-/// whose responses exceed what the tail of the others reaches, as in clipped frames. Returns how many no
-/// longer are. Nothing is changed where most maxima are spots, nor for wide filters.
-std::size_t drop_skewed_noise(const Filter& filter, const ScoredMaxima& maxima,
-                              std::span<const double> depths, const Levels& levels,
-                              std::vector<LikelySpot>& likely);
+/// Of noise that was clipped, single voxels are left that score as hot ones do. Whether any maximum that
+/// scores nothing responds more than the tail of the others reaches, as hot voxels do there.
+bool single_voxels_stand_out(const ScoredMaxima& maxima);
+
+/// What the tail of smoothed noise says of the spots that are taken.
+struct NoiseTail {
+  std::size_t dropped = 0;  ///< are no longer taken
+  bool doubtful = false;    ///< those that stay taken may all be noise
+};
+
+/// Smoothed noise that is skewed (speckle, deconvolved frames) has shallow minima, by which scores and
+/// responses are judged in vain; that of heavy tails has a few minima as deep as maxima are high. It is the
+/// former where even the maxima that are not taken are higher than minima are deep, the latter where as many
+/// minima are as deep as the taken ones are high. Then only those stay taken whose responses exceed what the
+/// tail of the others reaches, as in clipped frames. Where only all maxima together are higher, as in crowds,
+/// and nothing exceeds the tail, the spots are doubtful. Nothing is changed where most maxima are spots, nor
+/// for wide filters.
+NoiseTail drop_noise_tail(const Filter& filter, const ScoredMaxima& maxima, const ScoredMinima& minima,
+                          const Levels& levels, std::vector<LikelySpot>& likely);
 
 }  // namespace motes::tracking::detect
