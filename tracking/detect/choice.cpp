@@ -359,8 +359,6 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   choice.noise_stretch = noise.stretch;
   const Clipping clipping = by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
   const bool clipped = clipping != Clipping::none;
-  choice.hot_voxels =
-      maxima.any_hot(kHotScore * noise.stretch) && (!clipped || single_voxels_stand_out(maxima));
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
@@ -396,6 +394,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own);
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
+  choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
+                      (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));
 
   if (levels.blends && !options.keep_blending)
     choice.warnings.push_back(

@@ -60,8 +60,9 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                      std::vector<LikelySpot>& likely);
 
-/// Of noise that was clipped, single voxels are left that score as hot ones do. Whether any maximum that
-/// scores nothing responds more than the tail of the others reaches, as hot voxels do there.
+/// Of noise that was clipped, single voxels are left that score as hot ones do; once they are repaired,
+/// larger specks look like spots. Whether any maximum that scores nothing responds more than the tail of the
+/// others reaches, as hot voxels do there.
 bool single_voxels_stand_out(const ScoredMaxima& maxima);
 
 /// What the tail of smoothed noise says of the spots that are taken.
