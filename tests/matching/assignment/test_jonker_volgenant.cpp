@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
 #include <motes/matching/verify.h>
 
@@ -109,4 +110,12 @@ TEST_CASE(
   const auto answer = solve_with_core(form.view, 4, 2);
   REQUIRE(matching::verify(form.view, answer).optimal());
   CHECK(answer.objective == matching::find_solver("jv")->make()->solve({1}, costs.view()).objective);
+}
+
+TEST_CASE("jv: where rows of a sparse graph compete, most get a column without a search") {
+  const auto costs =
+      matching::generate_assignment({1}, "gen:points?n=3000&sigma=1&gate=3&unmatched=3&sparse=1");
+  const auto answer = matching::find_solver("jv")->make()->solve({1}, matching::view_of(costs));
+  REQUIRE(matching::verify(matching::view_of(costs), answer).optimal());
+  CHECK(answer.stats.augmentations < 3000 / 10);
 }
