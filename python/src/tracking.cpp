@@ -225,7 +225,9 @@ nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double
   const Scores scores = interruptible([&] {
     if (one.length_unit != two.length_unit)
       throw UsageError("lengths differ: the truth is in " + one.length_unit + ", the tracks in " +
-                       two.length_unit + "; read the one in px with voxel_um");
+                       two.length_unit +
+                       "; read the one in px with voxel_um, or, if its lengths are in um, with "
+                       "settings={\"input.unit\": \"um\"}");
     Execution execution;
     execution.threads = threads;
     Scores scored = tracking::score_tracks(execution, one, two, {gate, gate_link});

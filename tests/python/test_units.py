@@ -67,3 +67,12 @@ def test_advice_is_in_the_words_of_python(tmp_path):
     (tmp_path / "t.csv").write_text("x,y,q\n1,2,3\n")
     with pytest.raises(motes.InputError, match='settings={"input.columns": {"frame": "NAME"}}'):
         motes.track(tmp_path / "t.csv", voxel_um=1)
+
+
+def test_lengths_that_differ_are_refused_with_a_way_out(tmp_path):
+    (tmp_path / "plain.csv").write_text("particle,frame,x,y,z\n0,0,1,1,1\n0,1,1.5,1,1\n")
+    truth = motes.read(tmp_path / "plain.csv", settings={"input.unit": "um"})
+    found = motes.read(tmp_path / "plain.csv", voxel_um=1)  # a voxel of 1: still in px
+    with pytest.raises(motes.UsageError, match="in um, the tracks in px.*if its lengths are in um, with settings=.*"):
+        motes.score(truth, found)
+    assert motes.score(truth, truth)["link"]["f1"] == 1
