@@ -34,8 +34,8 @@
 ///
 /// In perfect problems any prices are a valid start, and `price` is used. They are solved as perfect
 /// problems as long as the core has a perfect matching; after that, rows may stay free at a cost
-/// (kLargestExit) that no optimum pays unless it has to, and pricing finds the missing pairs. Every round adds
-/// a pair, so the rounds end. If the core exceeds a quarter of all pairs, the policy solves the whole
+/// (kLargestExit) that no optimum pays unless it has to, and pricing finds the missing pairs. Every round
+/// adds a pair, so the rounds end. If the core exceeds a quarter of all pairs, the policy solves the whole
 /// problem.
 
 #include <cmath>
