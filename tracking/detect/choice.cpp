@@ -318,6 +318,19 @@ std::string rounded(double value) {
   return text.substr(0, text.find('.') + 2);
 }
 
+void warn_of_tail(const NoiseTail& tail, Choice& choice) {
+  if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
+    choice.warnings.push_back(
+        std::to_string(tail.dropped) +
+        " maxima look like spots but do not stand out from the tail of the others, as in speckle or "
+        "deconvolved noise, so they are not reported. If they are spots, set detection.threshold");
+  if (tail.doubtful && choice.spots.size() > kFewToWarn)
+    choice.warnings.push_back(
+        "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
+        " spots stands out from the tail of the other maxima: they may be noise; look at the faintest ones, "
+        "or set detection.threshold");
+}
+
 }  // namespace
 
 std::int64_t rows_per_minima_sample(std::size_t maxima) {
@@ -401,16 +414,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
         "are not reported as spots. If they are, set detection.threshold");
-  if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
-    choice.warnings.push_back(
-        std::to_string(tail.dropped) +
-        " maxima look like spots but do not stand out from the tail of the others, as in speckle or "
-        "deconvolved noise, so they are not reported. If they are spots, set detection.threshold");
-  if (tail.doubtful && choice.spots.size() > kFewToWarn)
-    choice.warnings.push_back(
-        "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
-        " spots stands out from the tail of the other maxima: they may be noise; look at the faintest ones, "
-        "or set detection.threshold");
+  warn_of_tail(tail, choice);
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))
