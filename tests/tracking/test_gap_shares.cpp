@@ -181,8 +181,8 @@ TEST_CASE("gaps are linked where particles that turn move over half their spacin
 
 TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   // Ten tracks of three detections, one a frame, every other one with a gap before the last; far apart.
-  std::vector<Detections> frames(5);
-  for (int t = 0; t < 5; ++t) frames[static_cast<std::size_t>(t)].frame = t;
+  std::vector<Detections> frames(10);
+  for (int t = 0; t < 10; ++t) frames[static_cast<std::size_t>(t)].frame = t;
   const auto add = [&](int t, double x, double y) {
     Detections& d = frames[static_cast<std::size_t>(t)];
     d.x_um.push_back(x), d.y_um.push_back(y), d.z_um.push_back(0);
@@ -200,7 +200,7 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
       }
   SeriesModel model = first_model(points, {}, 2);
   model = fit_model(points, {}, linking, model);
-  // Rows of frames 0 to 2 have both lags: 15 links over one frame, 5 over two; half a link is added to each.
+  // All rows have both lags: 15 links over one frame, 5 over two; half a link is added to each.
   CHECK(model.elapsed[1] == Approx(5.5 / 21).epsilon(0.02));
   // Shares alone, whatever they were before.
   for (const int threads : {1, 3}) {
@@ -212,4 +212,34 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
     CHECK(again.birth == Approx(model.birth).epsilon(1e-2));
     CHECK(again.clutter == model.clutter);
   }
+}
+
+TEST_CASE("in short series shares of false detections, gaps and ends are those of the data") {
+  double clutter = 0, gaps = 0, end = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Walk how;
+    how.frames = 5;
+    how.missed = 0.1;
+    how.clutter = 0.05;
+    const SeriesModel model = link_series({2}, walk(how, seed).frames, {}).model;
+    clutter += model.clutter / 3, gaps += model.elapsed[1] / 3, end += model.end / 3;
+  }
+  INFO("false " << clutter << ", gaps of one frame " << gaps << ", ends " << end);
+  CHECK(clutter == Approx(0.053).epsilon(0.3));
+  CHECK(gaps == Approx(0.09).epsilon(0.3));
+  CHECK(end < 0.035);
+}
+
+TEST_CASE("where a tenth of a few particles is replaced in each frame, far links do not take their place") {
+  constexpr int kSeeds = 6;
+  double end = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Walk how;
+    how.particles = 20, how.frames = 30;
+    how.turnover = 0.1;
+    how.step = 2, how.side = how.depth = 16;
+    end += link_series({2}, walk(how, seed).frames, {}).model.end / kSeeds;
+  }
+  INFO("ends " << end);
+  CHECK(end > 0.03);
 }

@@ -28,15 +28,15 @@ constexpr int kWeighings = 100;
 constexpr double kSteady = 1e-3;
 constexpr double kMostNats = 100;
 
-/// Frames from which every lag stays in the series, after and before.
-struct Open {
+/// Frames that count: those from which every lag stays in the series, after and before, as links near its
+/// ends bridge too few gaps; all of them where most would not count.
+struct Counting {
   std::int32_t last;
   int lags;
-  bool long_enough;
-  Open(std::int32_t frames, int all) : last(frames - 1), lags(all), long_enough(frames > 2 * all) {}
-  bool after(std::int32_t t) const { return t <= last - lags; }
-  bool before(std::int32_t t) const { return t >= lags; }
-  bool counts(std::int32_t t) const { return after(t) || !long_enough; }
+  bool all;
+  Counting(std::int32_t frames, int most) : last(frames - 1), lags(most), all(frames <= 4 * most) {}
+  bool after(std::int32_t t) const { return all || t <= last - lags; }
+  bool before(std::int32_t t) const { return all || t >= lags; }
 };
 
 /// An end and a start that may be one track.
@@ -46,12 +46,12 @@ struct Pair {
   double ratio = 0;  ///< density of the displacement over that of detections
 };
 
-double share(double part, std::int64_t all) { return part / std::max(static_cast<double>(all), 1.0); }
+double share(double part, double all) { return part / std::max(all, 1.0); }
 
 class Gaps {
  public:
   Gaps(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-       const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
+       const VelocityModel* velocity, const Occlusion* occlusion, const std::vector<TrackCounts>& counts,
        SeriesModel& model)
       : points_(points),
         prediction_(prediction),
@@ -60,38 +60,84 @@ class Gaps {
         occlusion_(occlusion),
         counts_(counts),
         model_(model),
-        open_(points.frames(), model.lags()),
-        elapsed_(counts.elapsed.begin(), counts.elapsed.end()),
+        counting_(points.frames(), model.lags()),
         end_doubt_(points.size(), 1),
         start_doubt_(points.size(), 1) {}
 
   void run() {
-    ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
-    take_shares();
+    settle([&] { count(); });
     find_links();
     if (links_.empty()) return;
     find_chance();
+    settle([&] { count(), weigh(); });
+  }
+
+ private:
+  /// Counts and takes shares until they are steady.
+  template <class Count>
+  void settle(const Count& counted) {
     for (int round = 0; round < kWeighings; ++round) {
       const std::vector<double> before = model_.elapsed;
-      weigh();
+      const double end = model_.end, birth = model_.birth, clutter = model_.clutter;
+      counted();
       take_shares();
-      double moved = 0;
+      double moved = std::max({std::abs(model_.end / end - 1), std::abs(model_.birth / birth - 1),
+                               std::abs(model_.clutter / clutter - 1)});
       for (std::size_t k = 0; k < before.size(); ++k)
-        moved = std::max(moved, std::abs(model_.elapsed[k] - before[k]) / before[k]);
+        moved = std::max(moved, std::abs(model_.elapsed[k] / before[k] - 1));
       if (moved < kSteady) break;
     }
   }
 
- private:
   void take_shares() {
     double links = 0;
     for (const double n : elapsed_) links += kPseudoLinks + n;
     for (std::size_t k = 0; k < elapsed_.size(); ++k)
       model_.elapsed[k] = (kPseudoLinks + elapsed_[k]) / links;
-    const double most = std::clamp(1 - points_.partners, kSomeShare, kMostShare);
-    model_.end = std::clamp(share(ended_, counts_.open_rows), kLeastShare, most);
-    model_.birth = std::clamp(share(begun_, counts_.open_cols), kLeastShare, most);
+    const double lost = 1 - points_.partners;
+    const double most = std::clamp(lost, kSomeShare, kMostShare);
+    model_.end = std::clamp(share(ended_, rows_), kLeastShare, most);
+    model_.birth = std::clamp(share(begun_, cols_), kLeastShare, most);
+    model_.clutter =
+        std::clamp(share(false_, all_), kLeastClutter, std::clamp(lost, kSomeShare, kMostClutter));
   }
+
+  /// Expected links, ends, births and false detections under the model as it is.
+  void count() {
+    const auto lags = at(model_.lags());
+    std::vector<double> beyond(lags + 1, 0);
+    for (std::size_t k = lags; k-- > 0;) beyond[k] = beyond[k + 1] + model_.elapsed[k];
+    const auto last = points_.frames() - 1;
+    elapsed_.assign(lags, 0);
+    ended_ = begun_ = rows_ = cols_ = false_ = all_ = 0;
+    for (std::int32_t t = 0; t <= last; ++t) {
+      const TrackCounts& of = counts_[at(t)];
+      const std::size_t left = std::min(at(last - t), lags);
+      const double ends = model_.end + (1 - model_.end) * beyond[left];
+      const double begins = model_.birth + (1 - model_.birth) * beyond[std::min(at(t), lags)];
+      const double alone = static_cast<double>(of.alone), linked = static_cast<double>(of.linked);
+      // Alone with all lags on both sides it is false; else its track may be out of sight.
+      const double partly_seen = ends * begins - model_.end * model_.birth;
+      const double wrong = alone * model_.clutter / (model_.clutter + partly_seen);
+      const double particles = linked + alone - wrong, ended = static_cast<double>(of.last) + alone - wrong;
+      if (counting_.after(t) && counting_.before(t)) false_ += wrong, all_ += linked + alone;
+      if (counting_.before(t))
+        cols_ += particles,
+            begun_ += (particles - linked + static_cast<double>(of.first)) * model_.birth / begins;
+      if (!counting_.after(t)) continue;
+      rows_ += particles, ended_ += ended * model_.end / ends;
+      for (std::size_t k = 0; k < lags; ++k) {
+        elapsed_[k] += static_cast<double>(of.elapsed[k]);
+        if (k >= left) elapsed_[k] += ended * (1 - model_.end) * model_.elapsed[k] / ends;
+      }
+    }
+  }
+
+  /// How likely a track of which nothing is seen after that frame, or before it, ends or begins there.
+  double surely_ends(std::int32_t t) const {
+    return model_.end / std::exp(-model_.end_cost(points_.frames() - 1 - t));
+  }
+  double surely_begins(std::int32_t t) const { return model_.birth / std::exp(-model_.birth_cost(1, t)); }
 
   /// d of the displacement from `end` to `start`, beyond what is predicted, as if `lag` frames went by.
   double ratio(Index end, Index start, int lag, const Vec3& d) const {
@@ -196,7 +242,7 @@ class Gaps {
   /// The counts, with those links over gaps that the model expects and chance does not explain.
   void weigh() {
     const auto lags = at(model_.lags());
-    std::vector<double> seen(lags, 0), by_chance(lags, 0), expected(lags, 0);
+    std::vector<double> by_chance(lags, 0), expected(lags, 0);
     for (const Pair& link : links_) {
       const double p = likelier(link);
       expected[at(link.lag) - 1] += p;
@@ -211,15 +257,12 @@ class Gaps {
       const double chance = frames > 2 ? by_chance[k] * frames / (frames - 2) : 0;
       kept[k] = expected[k] - chance - std::sqrt(chance);
     }
-    elapsed_.assign(counts_.elapsed.begin(), counts_.elapsed.end());
-    ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
     for (const Pair& link : links_) {
       const std::size_t k = at(link.lag) - 1;
       const double doubt = 1 - likelier(link) * std::max(kept[k], 0.0) / expected[k];
       const std::int32_t t = points_.slot[at(link.end)], to = points_.slot[at(link.start)];
-      if (open_.counts(t)) elapsed_[at(link.lag) - 1] -= doubt;
-      if (open_.after(t)) ended_ += doubt;
-      if (open_.before(to)) begun_ += doubt;
+      if (counting_.after(t)) elapsed_[k] -= doubt, ended_ += doubt * surely_ends(t);
+      if (counting_.before(to)) begun_ += doubt * surely_begins(to);
     }
     for (double& n : elapsed_) n = std::max(n, 0.0);
   }
@@ -229,45 +272,35 @@ class Gaps {
   const SeriesLinking& linking_;
   const VelocityModel* velocity_;
   const Occlusion* occlusion_;
-  const TrackCounts& counts_;
+  const std::vector<TrackCounts>& counts_;
   SeriesModel& model_;
-  Open open_;
+  Counting counting_;
   std::vector<Pair> links_, chance_;
   std::vector<double> elapsed_;
-  double ended_ = 0, begun_ = 0;
+  double ended_ = 0, begun_ = 0, rows_ = 0, cols_ = 0, false_ = 0, all_ = 0;
   /// [points] how likely an end or a start is none of a gap that the linking has there.
   std::vector<double> end_doubt_, start_doubt_;
 };
 
 }  // namespace
 
-void TrackCounts::operator+=(const TrackCounts& other) {
-  for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += other.elapsed[k];
-  open_rows += other.open_rows, ended += other.ended, open_cols += other.open_cols;
-  begun += other.begun, inner += other.inner, alone += other.alone;
-}
-
 TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t) {
   TrackCounts out;
   out.elapsed.assign(at(lags), 0);
-  const Open open(points.frames(), lags);
   for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
     if (!points.is_inner(at(i))) continue;
     const bool has_next = linking.next[at(i)] >= 0, has_previous = linking.previous[at(i)] >= 0;
-    if (has_next && open.counts(t))
+    if (has_next)
       if (const int lag = points.slot[at(linking.next[at(i)])] - t; lag <= lags) ++out.elapsed[at(lag) - 1];
-    if (open.after(t) && (has_next || has_previous)) ++out.open_rows, out.ended += !has_next;
-    if (open.before(t) && (has_next || has_previous)) ++out.open_cols, out.begun += !has_previous;
-    if (open.after(t) && open.before(t)) ++out.inner, out.alone += !has_next && !has_previous;
+    ++(has_next || has_previous ? out.linked : out.alone);
+    out.last += has_previous && !has_next, out.first += has_next && !has_previous;
   }
   return out;
 }
 
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
-                SeriesModel& model) {
-  const double most = std::clamp(1 - points.partners, kSomeShare, kMostClutter);
-  model.clutter = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastClutter, most);
+                const VelocityModel* velocity, const Occlusion* occlusion,
+                const std::vector<TrackCounts>& counts, SeriesModel& model) {
   Gaps(points, prediction, linking, velocity, occlusion, counts, model).run();
 }
 
@@ -278,8 +311,7 @@ void fit_shares(const Execution& execution, const SeriesPoints& points, const Pr
   parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
     counts[at(t)] = count_tracks(points, linking, model.lags(), static_cast<std::int32_t>(t));
   });
-  for (std::size_t t = 1; t < counts.size(); ++t) counts[0] += counts[t];
-  set_shares(points, prediction, linking, velocity.by_lag.empty() ? nullptr : &velocity, occlusion, counts[0],
+  set_shares(points, prediction, linking, velocity.by_lag.empty() ? nullptr : &velocity, occlusion, counts,
              model);
 }
 

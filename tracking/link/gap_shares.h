@@ -15,24 +15,23 @@
 
 namespace motes::tracking {
 
-/// Whole numbers, so that their order does not matter.
+/// Of one frame: whole numbers, so that their order does not matter.
 struct TrackCounts {
   std::vector<std::int64_t> elapsed;  ///< [lags] links by frames between their detections
-  /// Detections on tracks that had all lags after them, and those of them that no other follows; the same
-  /// before them; detections with all lags on both sides, and those of them on no track.
-  std::int64_t open_rows = 0, ended = 0, open_cols = 0, begun = 0, inner = 0, alone = 0;
-
-  void operator+=(const TrackCounts& other);
+  /// Detections on tracks, those of them that no other follows, and that follow none; detections on no track.
+  std::int64_t linked = 0, last = 0, first = 0, alone = 0;
 };
 
 /// Of the detections of frame t. O(detections of the frame).
 TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t);
 
-/// Sets model.elapsed, end, birth and clutter from the counts of all frames; needs the model's scales and
-/// shapes. `velocity` and `occlusion` as for fit_model. Expected O(points + ends x lags), on one thread.
+/// Sets model.elapsed, end, birth and clutter from the counts of each frame; needs the model's scales and
+/// shapes, and begins with its shares. In short series tracks near the first and the last frame count as far
+/// as the model says that they do not go on out of sight. `velocity` and `occlusion` as for fit_model.
+/// Expected O(points + ends x lags), on one thread.
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
-                SeriesModel& model);
+                const VelocityModel* velocity, const Occlusion* occlusion,
+                const std::vector<TrackCounts>& counts, SeriesModel& model);
 
 /// The same from the linking itself. The same for any thread count.
 void fit_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,

@@ -145,7 +145,6 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       if (const Index j = linking.next[at(i)]; j >= 0 && points.slot[at(j)] == t + 1)
         by_frame[at(t)].push_back(length_of(residual(points, prediction, i, j)));
   });
-  for (std::size_t t = 1; t < frames; ++t) counts[0] += counts[t];
   const double median_per_scale = student_median(points.dims);
   std::vector<double> scales = before.scale;
   const double typical = quantile(scales, 0.5);
@@ -180,7 +179,7 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       model.shape[k] = RadialDensity(lengths, points.dims, top);
     }
   });
-  set_shares(points, prediction, linking, velocity, occlusion, counts[0], model);
+  set_shares(points, prediction, linking, velocity, occlusion, counts, model);
   return model;
 }
 

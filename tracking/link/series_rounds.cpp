@@ -36,6 +36,10 @@ constexpr double kSettledForBeliefs = 5e-3;
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
 
+/// Shares of ends and births to begin with: once taken to be next to none they stay so, as far links and gaps
+/// replace all of them.
+constexpr double kLeastAtFirst = 0.02;
+
 /// A beta that rises by less from one round to the next will not get there.
 constexpr double kRisingBeta = 0.01;
 
@@ -332,7 +336,7 @@ void Rounds::expect_misses() {
   for (std::size_t k = 0; k < model_.elapsed.size(); ++k)
     sum += model_.elapsed[k] = std::pow(missed, static_cast<double>(k));
   for (double& share : model_.elapsed) share /= sum;
-  model_.end = model_.birth = std::max(std::pow(missed, model_.lags()), 0.002);
+  model_.end = model_.birth = std::max(std::pow(missed, model_.lags()), kLeastAtFirst);
 }
 
 void Rounds::solve(const std::vector<double>& costs) {
