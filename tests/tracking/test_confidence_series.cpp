@@ -80,7 +80,7 @@ TEST_CASE("links that are certain do not change when detections are left out") {
   };
   CHECK(changed(0.01, 2) == 0);
   const double hard = changed(0.3, 2);
-  CHECK(hard > 0.1);
+  CHECK(hard > 0.05);
   CHECK(hard < 0.6);
   CHECK(changed(0.3, 1) == hard);
 }
