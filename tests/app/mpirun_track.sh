@@ -109,7 +109,7 @@ for ((i = 0; i < kills; ++i)); do
     hits=$((hits + 1))
     [ $code = 4 ] || fail "kill $i: exit code $code: $(cat "$work/err")"
     # The killed rank's line; the launcher may then interrupt rank 0 while it works, which says so.
-    sed -i '/^motes: error: interrupted/d' "$work/err"
+    sed -i '/^motes: error: rank 0: interrupted/d' "$work/err"
     one_line "kill $i"
     grep -q 'was killed' "$work/err" || fail "kill $i: another line: $(cat "$work/err")"
   fi
