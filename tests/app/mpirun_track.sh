@@ -84,9 +84,10 @@ resume() {
 
 # The processes that work: children of those that the launcher started.
 workers_of() {
-  pgrep -f "$motes track $stack -o $work/killed" | while read -r pid; do
-    [ "$(ps -o comm= -p "$(ps -o ppid= -p "$pid" 2>/dev/null || echo 1)" 2>/dev/null)" = motes ] && echo "$pid"
-  done
+  ps -eo pid=,ppid=,comm=,args= | awk -v run="track $stack -o $work/killed" '
+    { name[$1] = $3 }
+    $3 == "motes" && index($0, run) { parent[$1] = $2 }
+    END { for (pid in parent) if (name[parent[pid]] == "motes") print pid }'
 }
 
 hits=0
