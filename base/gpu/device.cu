@@ -76,7 +76,7 @@ int device_of_rank(Communicator& ranks) {
 }
 
 DeviceBytes::DeviceBytes(std::size_t bytes, int device) : size_(bytes), device_(device) {
-  require(cudaSetDevice(device), "using it");
+  require(cudaSetDevice(device), "selecting it");
   if (bytes > 0) data_ = allocate(bytes);
 }
 DeviceBytes::~DeviceBytes() {
@@ -108,7 +108,7 @@ void DeviceBytes::download(void* to, std::size_t bytes, std::size_t offset) cons
 }
 
 Arena::Arena(int device) : device_(device) {
-  require(cudaSetDevice(device), "using it");
+  require(cudaSetDevice(device), "selecting it");
   MOTES_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
   MOTES_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
@@ -128,7 +128,7 @@ std::size_t Arena::bytes() const {
 }
 
 void Arena::reset() {
-  require(cudaSetDevice(device_), "using it");
+  require(cudaSetDevice(device_), "selecting it");
   used_ = 0;
   if (blocks_.size() < 2) return;
   const std::size_t total = bytes();

@@ -33,7 +33,7 @@ constexpr int kRadiiBelowStep = 40;
 constexpr std::size_t kManyTimes = 4;
 /// In nats: costs are told apart no better.
 constexpr double kCostSlack = 1e-9;
-/// Of links that cost the same to the last bit, and as much as the dearest that is kept.
+/// The most links kept that cost the same, to the last bit, as the most expensive one.
 constexpr std::size_t kMostTied = 32;
 /// Against rounding.
 constexpr double kSlack = 1 + 1e-9;
@@ -51,7 +51,7 @@ struct Row {
   void clear() { to.clear(), cost.clear(); }
 };
 
-/// What the dearest of the `most` cheapest costs; there are as many.
+/// The cost of the most expensive of the `most` cheapest; there are at least as many.
 double most_kept(Row& row, std::size_t most) {
   row.sorted = row.cost;
   std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
@@ -60,7 +60,7 @@ double most_kept(Row& row, std::size_t most) {
 }
 
 /// Leaves those that cost at most `limit`.
-void drop_dearer(Row& row, double limit) {
+void drop_above(Row& row, double limit) {
   std::size_t place = 0;
   for (std::size_t k = 0; k < row.to.size(); ++k)
     if (row.cost[k] <= limit) row.cost[place] = row.cost[k], row.to[place++] = row.to[k];
@@ -191,7 +191,7 @@ class Finder {
         look(i, t, lag, within, radius(t, lag, within), row);
         if (row.cost.size() < most_) continue;
         within = std::min(within, most_kept(row, most_));
-        if (row.cost.size() > most_) drop_dearer(row, within);
+        if (row.cost.size() > most_) drop_above(row, within);
       }
       const double best = row.cost.empty() ? kAny : *std::min_element(row.cost.begin(), row.cost.end());
       all = row.cost.size() >= most_ || most_cost >= best + nats_ || most_cost == kAny;
