@@ -29,7 +29,8 @@ void write_png(const std::filesystem::path& path, const RgbImage& picture) {
   }
   vtkNew<vtkPNGWriter> writer;
   writer->SetInputData(image);
-  writer->SetCompressionLevel(6);  // 9 takes ten times as long for a picture of many lines, and saves 1 %
+  // Pictures of many lines hardly shrink further: 6 takes 1.1 to 1.4 times as long for 1 % less or 3 % more.
+  writer->SetCompressionLevel(3);
   writer->WriteToMemoryOn();
   writer->Write();
   vtkUnsignedCharArray* result = writer->GetResult();

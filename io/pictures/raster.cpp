@@ -43,9 +43,9 @@ constexpr std::array<Glyph, 23> kGlyphs{{
 }};
 
 /// Squared distance of (px, py), relative to the segment's start, from the segment (dx, dy).
-double squared_distance(double px, double py, double dx, double dy, double inverse_length2) {
-  const double along = std::clamp((px * dx + py * dy) * inverse_length2, 0.0, 1.0);
-  const double ex = px - along * dx, ey = py - along * dy;
+float squared_distance(float px, float py, float dx, float dy, float inverse_length2) {
+  const float along = std::clamp((px * dx + py * dy) * inverse_length2, 0.0f, 1.0f);
+  const float ex = px - along * dx, ey = py - along * dy;
   return ex * ex + ey * ey;
 }
 
@@ -92,7 +92,9 @@ void Raster::line(double x0, double y0, double x1, double y1, double thickness, 
   const double reach = thickness / 2 + 0.5;  // where coverage ends
   if (!clip_segment(x0, y0, x1, y1, clip, reach)) return;
   const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
-  const double inverse_length2 = length2 > 0 ? 1 / length2 : 0;
+  const auto run = static_cast<float>(dx), rise = static_cast<float>(dy),
+             inverse_length2 = static_cast<float>(length2 > 0 ? 1 / length2 : 0),
+             end = static_cast<float>(reach), full = std::max(end - 1, 0.0F);
   // Walk along the longer axis; on the other one only the pixels that the line can reach are visited.
   const bool steep = std::abs(dy) > std::abs(dx);
   const auto [major0, major1] = steep ? std::minmax(y0, y1) : std::minmax(x0, x1);
@@ -106,9 +108,10 @@ void Raster::line(double x0, double y0, double x1, double y1, double thickness, 
          ++minor) {
       const int x = steep ? minor : major, y = steep ? major : minor;
       if (x < clip.left || x >= clip.right || y < clip.top || y >= clip.bottom) continue;
-      const double squared = squared_distance(x + 0.5 - x0, y + 0.5 - y0, dx, dy, inverse_length2);
-      if (squared >= reach * reach) continue;
-      blend(x, y, colour, static_cast<float>(std::min(reach - std::sqrt(squared), 1.0)));
+      const float squared = squared_distance(static_cast<float>(x + 0.5 - x0),
+                                             static_cast<float>(y + 0.5 - y0), run, rise, inverse_length2);
+      if (squared >= end * end) continue;
+      blend(x, y, colour, squared <= full * full ? 1.0F : end - std::sqrt(squared));
     }
   }
 }
@@ -140,7 +143,7 @@ int Raster::text_width(std::string_view text, int scale) {
 std::vector<std::uint8_t> Raster::bytes() const {
   std::vector<std::uint8_t> out(pixels_.size());
   std::transform(pixels_.begin(), pixels_.end(), out.begin(), [](float value) {
-    return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0f, 255.0f)));
+    return static_cast<std::uint8_t>(std::clamp(value, 0.0f, 255.0f) + 0.5f);
   });
   return out;
 }
