@@ -76,8 +76,8 @@ TEST_CASE("beliefs are exact where the candidate links form a tree") {
     VelocityModel nothing;
     nothing.by_lag.resize(1);
     JointBeliefs one, two;
-    propagate_beliefs({1}, points, {}, model, nothing, candidates, 60, one);
-    propagate_beliefs({2}, points, {}, model, nothing, candidates, 60, two);
+    propagate_beliefs({1}, points, {}, model, nothing, candidates, 8, one);
+    propagate_beliefs({2}, points, {}, model, nothing, candidates, 8, two);
     CHECK(one.from_source == two.from_source);
     const auto exact = exact_odds(points, model, candidates);
     for (std::size_t e = 0; e < exact.size(); ++e) CHECK(one.odds(e) == Approx(exact[e]).epsilon(1e-6));

@@ -31,7 +31,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNats = 9;
 constexpr std::size_t kMost = 20, kLeastOfMost = 2;
 constexpr std::int64_t kMostTriplets = 20'000'000;
-constexpr int kIterations = 20;
+constexpr int kSweeps = 8;
 /// Detections nearer than this part of the exclusion radius are one particle; it may also be none, with
 /// these odds.
 constexpr double kSameParticle = 0.6, kNoParticle = 0.05;
@@ -83,7 +83,7 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
         links.linking, kNats, most);
   JointBeliefs beliefs;
   propagate_beliefs(execution, links.points, prediction, links.model, velocity_of(links), candidates,
-                    kIterations, beliefs, occlusion.get());
+                    kSweeps, beliefs, occlusion.get());
   for (std::size_t e = 0; e < candidates.to.size(); ++e)
     if (const auto i = at(candidates.from[e]); links.linking.next[i] == candidates.to[e])
       out[i] = std::clamp(std::log(beliefs.odds(e)), -kSurest, kSurest);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <span>
 
 #include <motes/base/function_clones.h>
 #include <motes/base/index.h>
@@ -19,7 +20,9 @@ using matching::Offset;
 
 constexpr double kMostOdds = 1e9;
 constexpr double kLeastWeight = 1e-12;
-constexpr std::int64_t kBlock = 512;
+constexpr std::int64_t kBlock = 512, kSweepBlock = 128;
+/// The last sweeps are damped: where tracks compete in circles, messages of others may swing.
+constexpr int kDampedSweeps = 2;
 /// Pairs of links are summed in so many lanes, on every machine.
 constexpr std::size_t kLanes = 8;
 
@@ -101,52 +104,127 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
 typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 
-/// The links of one detection: into it, out of it, and what they weigh.
+/// What a sweep works in for one detection.
 struct Meeting {
-  std::vector<double> arriving, old_in, in_sum, new_in;             ///< [links in]
-  std::vector<double> leaving, weighed, old_out, out_sum, new_out;  ///< [links out, filled up to whole lanes]
-  std::size_t ins = 0, outs = 0;
-
-  void resize(std::size_t links_in, std::size_t links_out) {
-    ins = links_in, outs = links_out;
-    for (auto* const values : {&arriving, &old_in, &in_sum, &new_in}) values->resize(ins);
-    const std::size_t filled = (outs + kLanes - 1) / kLanes * kLanes;
-    for (auto* const values : {&leaving, &weighed, &old_out, &out_sum, &new_out}) values->assign(filled, 0);
-  }
+  std::vector<double> arriving;  ///< [links in] messages that come along them
+  std::vector<double> weighed;   ///< [links out, filled up to whole lanes] messages, times what links weigh
+  std::vector<double> sum;       ///< [links of the other side, links out filled up to whole lanes]
 };
 
-/// Adds the pairs to in_sum and out_sum.
-MOTES_CLONES void add_pairs(const float* pair, Meeting& m) {
-  for (std::size_t e = 0; e < m.ins; ++e, pair += m.outs) {
-    Doubles lanes{};
-    const double arriving = m.arriving[e];
-    for (std::size_t f = 0; f < m.outs; f += kLanes) {
+std::size_t whole_lanes(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+/// sum[f] += arriving[e] pair[e][f], of whole lanes.
+MOTES_CLONES void add_arriving(const float* pair, const std::vector<double>& arriving, std::size_t outs,
+                               std::vector<double>& sum) {
+  for (std::size_t e = 0; e < arriving.size(); ++e, pair += outs)
+    for (std::size_t f = 0; f < outs; f += kLanes) {
       Floats narrow;
+      Doubles lanes;
       std::memcpy(&narrow, pair + f, sizeof narrow);
-      const Doubles g = __builtin_convertvector(narrow, Doubles);
-      Doubles weighed, sum;
-      std::memcpy(&weighed, m.weighed.data() + f, sizeof weighed);
-      std::memcpy(&sum, m.out_sum.data() + f, sizeof sum);
-      lanes += weighed * g;
-      sum += arriving * g;
-      std::memcpy(m.out_sum.data() + f, &sum, sizeof sum);
+      std::memcpy(&lanes, sum.data() + f, sizeof lanes);
+      lanes += arriving[e] * __builtin_convertvector(narrow, Doubles);
+      std::memcpy(sum.data() + f, &lanes, sizeof lanes);
     }
-    m.in_sum[e] +=
+}
+
+/// sum[e] += weighed[f] pair[e][f], of whole lanes.
+MOTES_CLONES void add_leaving(const float* pair, const std::vector<double>& weighed, std::size_t outs,
+                              std::vector<double>& sum) {
+  for (std::size_t e = 0; e < sum.size(); ++e, pair += outs) {
+    Doubles lanes{};
+    for (std::size_t f = 0; f < outs; f += kLanes) {
+      Floats narrow;
+      Doubles weight;
+      std::memcpy(&narrow, pair + f, sizeof narrow);
+      std::memcpy(&weight, weighed.data() + f, sizeof weight);
+      lanes += weight * __builtin_convertvector(narrow, Doubles);
+    }
+    sum[e] +=
         ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
   }
 }
 
-/// New messages: each the geometric mean of the old one and the new one.
-MOTES_CLONES void damp(const double* message, const double* sum, const double* old_odds, double all,
-                       std::size_t size, double* out) {
-  const double least = 1e-9 * all;
-  for (std::size_t k = 0; k < size; ++k) {
-    const double others = all - message[k] * sum[k],
-                 product = old_odds[k] * (sum[k] / (others < least ? least : others));
-    const double root = std::sqrt(product), low = root < 1 / kMostOdds ? 1 / kMostOdds : root;
-    out[k] = low > kMostOdds ? kMostOdds : low;
-  }
+/// The new message along a link, of odds `sum` if it is there, where all there is weighs `all` and the
+/// message the other way is `back`; if damped, its geometric mean with the old one.
+double renewed(double sum, double back, double all, double old, bool damped) {
+  const double others = std::max(all - back * sum, 1e-9 * all), full = sum / others;
+  return std::clamp(damped ? std::sqrt(old * full) : full, 1 / kMostOdds, kMostOdds);
 }
+
+/// Messages of all detections, frame after frame: each frame's come from those of the frames that the sweep
+/// has been to. Detections of a frame do not wait for each other.
+struct Sweeper {
+  const SeriesPoints& points;
+  const SeriesCandidates& candidates;
+  const Incoming& in;
+  const Weights& w;
+  int threads;
+
+  /// Messages from each detection to those that may follow it.
+  void forward(bool damped, JointBeliefs& beliefs) const {
+    for (std::int32_t t = 0; t < points.frames(); ++t)
+      each_of_frame(t, [&](std::size_t i, Meeting& m) {
+        const std::size_t first = at(candidates.row_offsets[i]),
+                          outs = at(candidates.row_offsets[i + 1]) - first;
+        const std::span<const std::size_t> links_in = into(i);
+        double all = w.alone[i];
+        m.arriving.clear();
+        for (const std::size_t e : links_in) {
+          m.arriving.push_back(beliefs.from_source[e]);
+          all += m.arriving.back() * w.end[i];
+        }
+        m.sum.assign(whole_lanes(outs), w.birth[i]);
+        add_arriving(w.pair.data() + w.offsets[i], m.arriving, outs, m.sum);
+        for (std::size_t f = 0; f < outs; ++f) {
+          m.sum[f] *= w.link[first + f];
+          all += beliefs.from_target[first + f] * m.sum[f];
+        }
+        for (std::size_t f = 0; f < outs; ++f) {
+          double& message = beliefs.from_source[first + f];
+          message = renewed(m.sum[f], beliefs.from_target[first + f], all, message, damped);
+        }
+      });
+  }
+
+  /// Messages from each detection to those that it may follow.
+  void backward(bool damped, JointBeliefs& beliefs) const {
+    for (std::int32_t t = points.frames() - 1; t >= 0; --t)
+      each_of_frame(t, [&](std::size_t i, Meeting& m) {
+        const std::size_t first = at(candidates.row_offsets[i]),
+                          outs = at(candidates.row_offsets[i + 1]) - first;
+        const std::span<const std::size_t> links_in = into(i);
+        double all = w.alone[i];
+        m.weighed.assign(whole_lanes(outs), 0);
+        for (std::size_t f = 0; f < outs; ++f) {
+          m.weighed[f] = beliefs.from_target[first + f] * w.link[first + f];
+          all += m.weighed[f] * w.birth[i];
+        }
+        m.sum.assign(links_in.size(), w.end[i]);
+        add_leaving(w.pair.data() + w.offsets[i], m.weighed, outs, m.sum);
+        for (std::size_t e = 0; e < links_in.size(); ++e) all += beliefs.from_source[links_in[e]] * m.sum[e];
+        for (std::size_t e = 0; e < links_in.size(); ++e) {
+          double& message = beliefs.from_target[links_in[e]];
+          message = renewed(m.sum[e], beliefs.from_source[links_in[e]], all, message, damped);
+        }
+      });
+  }
+
+ private:
+  std::span<const std::size_t> into(std::size_t i) const {
+    return std::span(in.links).subspan(at(in.offsets[i]), at(in.offsets[i + 1] - in.offsets[i]));
+  }
+  /// Calls act(detection, memory of a thread).
+  template <class Act>
+  void each_of_frame(std::int32_t t, const Act& act) const {
+    const std::int64_t begin = points.offset[at(t)], end = points.offset[at(t) + 1],
+                       blocks = (end - begin + kSweepBlock - 1) / kSweepBlock;
+    parallel_for(blocks > 1 ? threads : 1, blocks, [&](std::int64_t b) {
+      Meeting m;
+      const std::int64_t last = std::min(end, begin + (b + 1) * kSweepBlock);
+      for (std::int64_t i = begin + b * kSweepBlock; i < last; ++i) act(at(i), m);
+    });
+  }
+};
 
 }  // namespace
 
@@ -202,7 +280,7 @@ std::int64_t joint_triplets(const SeriesCandidates& candidates) {
 
 void propagate_beliefs(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                        const SeriesModel& model, const VelocityModel& velocity,
-                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs,
+                       const SeriesCandidates& candidates, int sweeps, JointBeliefs& beliefs,
                        const Occlusion* occlusion) {
   const Incoming in = incoming(points, candidates);
   const Weights w = weights_of(execution, points, prediction, model, velocity, candidates, in, occlusion);
@@ -210,41 +288,11 @@ void propagate_beliefs(const Execution& execution, const SeriesPoints& points, c
     beliefs.from_source.assign(candidates.to.size(), 1);
     beliefs.from_target.assign(candidates.to.size(), 1);
   }
-  JointBeliefs next = beliefs;
-  const auto count = static_cast<std::int64_t>(points.size());
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    parallel_for(thread_count(execution), (count + kBlock - 1) / kBlock, [&](std::int64_t b) {
-      Meeting m;
-      for (std::int64_t point = b * kBlock; point < std::min(count, (b + 1) * kBlock); ++point) {
-        const auto i = at(point);
-        const auto first = at(candidates.row_offsets[i]);
-        m.resize(at(in.offsets[i + 1] - in.offsets[i]), at(candidates.row_offsets[i + 1]) - first);
-        const std::size_t* const link_in = in.links.data() + in.offsets[i];
-        for (std::size_t e = 0; e < m.ins; ++e) {
-          m.arriving[e] = beliefs.from_source[link_in[e]];
-          m.old_in[e] = beliefs.from_target[link_in[e]];
-          m.in_sum[e] = w.end[i];
-        }
-        for (std::size_t f = 0; f < m.outs; ++f) {
-          m.leaving[f] = beliefs.from_target[first + f];
-          m.old_out[f] = beliefs.from_source[first + f];
-          m.weighed[f] = m.leaving[f] * w.link[first + f];
-          m.out_sum[f] = w.birth[i];
-        }
-        add_pairs(w.pair.data() + w.offsets[i], m);
-        double all = w.alone[i];
-        for (std::size_t e = 0; e < m.ins; ++e) all += m.arriving[e] * w.end[i];
-        for (std::size_t f = 0; f < m.outs; ++f) {
-          m.out_sum[f] *= w.link[first + f];
-          all += m.leaving[f] * m.out_sum[f];
-        }
-        damp(m.leaving.data(), m.out_sum.data(), m.old_out.data(), all, m.outs, m.new_out.data());
-        damp(m.arriving.data(), m.in_sum.data(), m.old_in.data(), all, m.ins, m.new_in.data());
-        for (std::size_t f = 0; f < m.outs; ++f) next.from_source[first + f] = m.new_out[f];
-        for (std::size_t e = 0; e < m.ins; ++e) next.from_target[link_in[e]] = m.new_in[e];
-      }
-    });
-    std::swap(beliefs, next);
+  const Sweeper sweeper{points, candidates, in, w, thread_count(execution)};
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    const bool damped = sweep + kDampedSweeps >= sweeps;
+    sweeper.forward(damped, beliefs);
+    sweeper.backward(damped, beliefs);
   }
 }
 

@@ -19,9 +19,8 @@ constexpr double kStale = 0.02;
 /// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
 constexpr double kFewFalse = 0.004;
 constexpr std::size_t kJointCandidates = 20;
-/// Iterations of the first round; later ones go on from its beliefs, in steps small enough for parameters to
-/// follow.
-constexpr int kJointIterations = 10, kMoreIterations = 5;
+/// Sweeps of the first round, of later ones, which go on from its beliefs, and of the last one.
+constexpr int kFirstSweeps = 6, kMoreSweeps = 3, kLastSweeps = 10;
 /// Candidates with lower odds than this are not weighed again until others are looked for.
 constexpr double kLeastOdds = 1e-3;
 /// On all of a large series candidates are kept that are as much likelier than others as this share of the
@@ -53,8 +52,8 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
     found_ = candidates_.size();
     if (joint_triplets(candidates_) > most_triplets) return false;
     if (round > 0) beliefs = beliefs_of(candidates_, before_pruning, beliefs);
-    const int iterations = settled ? 2 * kJointIterations : round > 0 ? kMoreIterations : kJointIterations;
-    propagate_beliefs(execution_, *points_, prediction_, model, velocity_, candidates_, iterations, beliefs,
+    const int sweeps = settled ? kLastSweeps : round > 0 ? kMoreSweeps : kFirstSweeps;
+    propagate_beliefs(execution_, *points_, prediction_, model, velocity_, candidates_, sweeps, beliefs,
                       occlusion_.get());
     const SeriesLinking before = solution_.linking;
     solve_beliefs(beliefs);
@@ -124,7 +123,7 @@ bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
     candidates_ = some_candidates(execution_, all, keep);
     found_ = candidates_.size();
     if (joint_triplets(candidates_) > most_triplets) return false;
-    propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_, kJointIterations,
+    propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_, round > 0 ? kMoreSweeps : kFirstSweeps,
                       beliefs, occlusion_.get());
     const SeriesLinking before = solution_.linking;
     solve_beliefs(beliefs);

@@ -9,9 +9,10 @@
 ///   in e, out f  L_f g(f | e)      out f alone  birth L_f
 ///   in e alone   end               neither      false + birth end
 ///
-/// Sum-product, all messages at once, damped (each is the geometric mean of the old one and the new one). The
-/// product of a link's two messages is its odds. Exact on tracks that share no detection; elsewhere an
-/// approximation whose odds are too sure where it is hard.
+/// Sum-product in sweeps forward and backward in time, the last ones damped (each message is the geometric
+/// mean of the old one and the new one). The product of a link's two messages is its odds. Exact, after
+/// a few sweeps, on tracks that share no detection; elsewhere an approximation whose odds are too sure where
+/// it is hard.
 
 #include <vector>
 
@@ -42,11 +43,11 @@ JointBeliefs beliefs_of(const SeriesCandidates& candidates, const SeriesCandidat
 /// each.
 std::int64_t joint_triplets(const SeriesCandidates& candidates);
 
-/// `iterations` more of the above. `occlusion` as for candidate_costs. The same for any thread count.
-/// O(iterations x triplets).
+/// `sweeps` more of the above, each forward and backward. `occlusion` as for candidate_costs. The same for
+/// any thread count. O(sweeps x triplets).
 void propagate_beliefs(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                        const SeriesModel& model, const VelocityModel& velocity,
-                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs,
+                       const SeriesCandidates& candidates, int sweeps, JointBeliefs& beliefs,
                        const Occlusion* occlusion = nullptr);
 
 }  // namespace motes::tracking
