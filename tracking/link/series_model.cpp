@@ -19,6 +19,8 @@ using matching::Index;
 /// A scale is the median over as many frames around as hold so many links.
 constexpr std::size_t kScaleSample = 300;
 constexpr std::int32_t kLeastHalfWindow = 2;
+/// So many displacements over some frames are enough for their density.
+constexpr std::size_t kEnoughLengths = 30'000;
 /// No scale is taken to be below this part of the spacing: exact repetitions must not make all else
 /// impossible.
 constexpr double kLeastScalePerSpacing = 0.005;
@@ -154,9 +156,11 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
   const double middle = quantile(now, 0.5);
   const double least_growth = middle > 0 ? kLeastScalePerSpacing * points.spacing_um / middle : 1;
   std::vector<std::vector<std::vector<double>>> found(frames);
+  const auto step = static_cast<Index>(std::max<std::size_t>(1, points.size() / kEnoughLengths));
   parallel_for(threads, points.frames(), [&](std::int64_t t) {
     found[at(t)].resize(at(lags));
-    for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i)
+    const Index first = (points.offset[at(t)] + step - 1) / step * step;
+    for (Index i = first; i < points.offset[at(t) + 1]; i += step)
       for_each_lagged(points, linking, lags, i, [&](Index from, Index j, int lag) {
         found[at(t)][at(lag) - 1].push_back(length_of(residual(points, prediction, from, j)) /
                                             model.scale[at(t)]);

@@ -14,6 +14,9 @@ namespace {
 using matching::Index;
 
 constexpr double kLeastPairs = 30;
+/// Of links beside links over one frame about so many are enough for each lag; of the few over gaps all are
+/// taken.
+constexpr std::size_t kEnoughPairs = 30'000;
 constexpr std::int64_t kBlock = 4096;
 constexpr std::size_t kTurningBins = 24;
 /// Nats a link that speeds must say, besides what their counts say by chance.
@@ -39,15 +42,6 @@ Neighbour neighbour(const SeriesPoints& points, const Prediction& prediction, In
 struct Sample {
   std::vector<Vec3> d, v;
 };
-
-/// Calls act(side, neighbour) for the links before and after the pair i, j.
-template <class Act>
-void each_side(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-               Index i, Index j, const Act& act) {
-  if (const Index p = linking.previous[at(i)]; p >= 0)
-    act(std::size_t{0}, neighbour(points, prediction, p, i));
-  if (const Index q = linking.next[at(j)]; q >= 0) act(std::size_t{1}, neighbour(points, prediction, j, q));
-}
 
 Persistence fit(const Sample& sample, int dims) {
   Persistence out;
@@ -146,14 +140,19 @@ Samples samples_of(const SeriesPoints& points, const Prediction& prediction, con
                    const SeriesLinking& linking, std::int32_t t) {
   Samples out(at(model.lags()));
   const double unit = 1 / model.scale[at(t)];
+  const auto step = static_cast<Index>(std::max<std::size_t>(1, points.size() / kEnoughPairs));
   for (Index first = points.offset[at(t)]; first < points.offset[at(t) + 1]; ++first)
     for_each_lagged(points, linking, model.lags(), first, [&](Index i, Index j, int lag) {
-      const Vec3 d = unit * residual(points, prediction, i, j);
-      each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
-        Sample& s = out[at(lag) - 1][side][n.kind];
-        s.d.push_back(d);
-        s.v.push_back(unit * n.velocity);
-      });
+      const auto add = [&](std::size_t side, Index from, Index to) {
+        const bool over_gap = points.slot[at(to)] - points.slot[at(from)] > 1;
+        if (!over_gap && first % step != 0) return;
+        const Neighbour beside = neighbour(points, prediction, from, to);
+        Sample& s = out[at(lag) - 1][side][beside.kind];
+        s.d.push_back(unit * residual(points, prediction, i, j));
+        s.v.push_back(unit * beside.velocity);
+      };
+      if (const Index p = linking.previous[at(i)]; p >= 0) add(0, p, i);
+      if (const Index q = linking.next[at(j)]; q >= 0) add(1, j, q);
     });
   return out;
 }
