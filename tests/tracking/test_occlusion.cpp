@@ -90,7 +90,7 @@ SeriesLinking true_linking(const SeriesPoints& points, const std::vector<int>& p
 
 std::shared_ptr<const Occlusion> told_by(const SeriesPoints& points, const SeriesGrids& grids,
                                          const SeriesLinking& linking) {
-  return Occlusion::fit(points, grids, {}, linking);
+  return Occlusion::fit({}, points, grids, {}, linking);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
   std::vector<double> out(links.points.size(), kUnknown);
   if (links.model.elapsed.empty() || links.links == 0) return out;
   const SeriesGrids grids = grids_of(execution, links.points);
-  const auto occlusion = Occlusion::fit(links.points, grids, prediction, links.linking);
+  const auto occlusion = Occlusion::fit(execution, links.points, grids, prediction, links.linking);
   SeriesCandidates candidates = likely_candidates(execution, links.points, prediction, links.model,
                                                   links.model.lags(), links.linking, kNats, kMost);
   for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)

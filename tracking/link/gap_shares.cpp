@@ -50,10 +50,11 @@ double share(double part, double all) { return part / std::max(all, 1.0); }
 
 class Gaps {
  public:
-  Gaps(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+  Gaps(int threads, const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
        const VelocityModel* velocity, const Occlusion* occlusion, const std::vector<TrackCounts>& counts,
        SeriesModel& model)
-      : points_(points),
+      : threads_(threads),
+        points_(points),
         prediction_(prediction),
         linking_(linking),
         velocity_(velocity),
@@ -186,34 +187,42 @@ class Gaps {
     return last == first;
   }
 
-  /// Ends with starts before them, each in one pair at most, the likelier ones first.
-  void find_chance() {
-    std::vector<Pair> all;
-    const std::int32_t last = points_.frames() - 1;
-    for (std::int32_t s = 1; s <= last; ++s) {
-      std::vector<Vec3> places;
-      std::vector<Index> of;
-      for (Index j = points_.offset[at(s)]; j < points_.offset[at(s) + 1]; ++j)
-        if (starts(at(j))) places.push_back(points_.at[at(j)]), of.push_back(j);
-      if (places.empty()) continue;
-      const RowGrid grid(places, points_.spacing_um);
-      for (int lag = 2; lag <= model_.lags() && s + lag < last; ++lag) {
-        const std::int32_t t = s + lag;
-        const double reach = model_.reach(points_, s, lag);
-        for (Index i = points_.offset[at(t)]; i < points_.offset[at(t) + 1]; ++i) {
-          if (!ends(at(i)) || !points_.is_inner(at(i))) continue;
-          const Vec3 &from = points_.at[at(i)], p = prediction_.of(lag, i);
-          const Vec3 centre{from.x + p.x, from.y + p.y, from.z + p.z};
-          grid.for_each_within(centre, reach, [&](std::size_t k, double) {
-            if (on_one_track(of[k], i)) return;
-            const Vec3& to = places[k];
-            const Vec3 d{to.x - centre.x, to.y - centre.y, to.z - centre.z};
-            const Pair pair{i, of[k], lag, ratio(i, of[k], lag, d)};
-            if (likelier(pair) > 0.5) all.push_back(pair);
-          });
-        }
+  /// Ends of tracks with starts in frame s before them, where a link is likelier than none.
+  std::vector<Pair> chance_with_starts_in(std::int32_t s) const {
+    std::vector<Pair> out;
+    std::vector<Vec3> places;
+    std::vector<Index> of;
+    for (Index j = points_.offset[at(s)]; j < points_.offset[at(s) + 1]; ++j)
+      if (starts(at(j))) places.push_back(points_.at[at(j)]), of.push_back(j);
+    if (places.empty()) return out;
+    const RowGrid grid(places, points_.spacing_um);
+    for (int lag = 2; lag <= model_.lags() && s + lag < points_.frames() - 1; ++lag) {
+      const std::int32_t t = s + lag;
+      const double reach = model_.reach(points_, s, lag);
+      for (Index i = points_.offset[at(t)]; i < points_.offset[at(t) + 1]; ++i) {
+        if (!ends(at(i)) || !points_.is_inner(at(i))) continue;
+        const Vec3 &from = points_.at[at(i)], p = prediction_.of(lag, i);
+        const Vec3 centre{from.x + p.x, from.y + p.y, from.z + p.z};
+        grid.for_each_within(centre, reach, [&](std::size_t k, double) {
+          if (on_one_track(of[k], i)) return;
+          const Vec3& to = places[k];
+          const Vec3 d{to.x - centre.x, to.y - centre.y, to.z - centre.z};
+          const Pair pair{i, of[k], lag, ratio(i, of[k], lag, d)};
+          if (likelier(pair) > 0.5) out.push_back(pair);
+        });
       }
     }
+    return out;
+  }
+
+  /// Ends with starts before them, each in one pair at most, the likelier ones first.
+  void find_chance() {
+    std::vector<std::vector<Pair>> of_frame(at(points_.frames()));
+    parallel_for(threads_, points_.frames() - 1, [&](std::int64_t k) {
+      of_frame[at(k) + 1] = chance_with_starts_in(static_cast<std::int32_t>(k) + 1);
+    });
+    std::vector<Pair> all;
+    for (const std::vector<Pair>& some : of_frame) all.insert(all.end(), some.begin(), some.end());
     std::sort(all.begin(), all.end(), [](const Pair& a, const Pair& b) {
       return a.ratio != b.ratio ? a.ratio > b.ratio : a.end != b.end ? a.end < b.end : a.start < b.start;
     });
@@ -267,6 +276,7 @@ class Gaps {
     for (double& n : elapsed_) n = std::max(n, 0.0);
   }
 
+  int threads_;
   const SeriesPoints& points_;
   const Prediction& prediction_;
   const SeriesLinking& linking_;
@@ -298,10 +308,10 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
   return out;
 }
 
-void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                const VelocityModel* velocity, const Occlusion* occlusion,
+void set_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                const SeriesLinking& linking, const VelocityModel* velocity, const Occlusion* occlusion,
                 const std::vector<TrackCounts>& counts, SeriesModel& model) {
-  Gaps(points, prediction, linking, velocity, occlusion, counts, model).run();
+  Gaps(thread_count(execution), points, prediction, linking, velocity, occlusion, counts, model).run();
 }
 
 void fit_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
@@ -311,8 +321,8 @@ void fit_shares(const Execution& execution, const SeriesPoints& points, const Pr
   parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
     counts[at(t)] = count_tracks(points, linking, model.lags(), static_cast<std::int32_t>(t));
   });
-  set_shares(points, prediction, linking, velocity.by_lag.empty() ? nullptr : &velocity, occlusion, counts,
-             model);
+  set_shares(execution, points, prediction, linking, velocity.by_lag.empty() ? nullptr : &velocity, occlusion,
+             counts, model);
 }
 
 }  // namespace motes::tracking

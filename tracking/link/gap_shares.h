@@ -28,12 +28,12 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
 /// Sets model.elapsed, end, birth and clutter from the counts of each frame; needs the model's scales and
 /// shapes, and begins with its shares. In short series tracks near the first and the last frame count as far
 /// as the model says that they do not go on out of sight. `velocity` and `occlusion` as for fit_model.
-/// Expected O(points + ends x lags), on one thread.
-void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                const VelocityModel* velocity, const Occlusion* occlusion,
+/// Expected O(points + ends x lags), the same for any thread count.
+void set_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                const SeriesLinking& linking, const VelocityModel* velocity, const Occlusion* occlusion,
                 const std::vector<TrackCounts>& counts, SeriesModel& model);
 
-/// The same from the linking itself. The same for any thread count.
+/// The same from the linking itself.
 void fit_shares(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                 const SeriesLinking& linking, const VelocityModel& velocity, const Occlusion* occlusion,
                 SeriesModel& model);

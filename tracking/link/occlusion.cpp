@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 
 namespace motes::tracking {
 namespace {
@@ -27,6 +28,8 @@ constexpr double kCompany = 3;
 constexpr double kLeastRatio = 1.5;
 /// So many gaps tell it.
 constexpr std::size_t kMostGaps = 4000;
+/// That a thread counts at a time.
+constexpr std::size_t kBlock = 64;
 /// Shares are never taken to be nearer to 0 and 1 than this.
 constexpr double kLeastShare = 0.02;
 
@@ -89,40 +92,53 @@ struct Occlusion::Counts {
   std::size_t gaps = 0, places = 0;
 };
 
-Occlusion::Counts Occlusion::count(const Prediction& prediction, const SeriesLinking& linking) const {
-  Counts out;
-  for (int k = 0; k < kRadii; ++k)
-    out.radius[at(k)] = kMostRadius * points_->spacing_um * std::pow(kRadiusRatio, k);
-  const auto count_near = [&](const Vec3& place, std::int32_t slot, Index own_track, auto& counts) {
-    const double squared = nearest(place, slot, out.radius[0], own_track);
-    for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += squared <= out.radius[k] * out.radius[k];
+void Occlusion::count(const Prediction& prediction, Index i, Index j, Counts& counts) const {
+  const auto count_near = [&](const Vec3& place, std::int32_t slot, auto& near) {
+    const double squared = nearest(place, slot, counts.radius[0], track_[at(i)]);
+    for (std::size_t k = 0; k < near.size(); ++k) near[k] += squared <= counts.radius[k] * counts.radius[k];
   };
+  const std::int32_t frames = points_->frames(), stride = std::max(1, frames / kOtherTimes),
+                     before = points_->slot[at(i)], after = points_->slot[at(j)];
+  std::array<int, kRadii> near{};
+  for (std::int32_t slot = before + 1; slot < after; ++slot) {
+    const Vec3 place = between(prediction, i, j, slot);
+    count_near(place, slot, near);
+    for (std::int32_t other = slot % stride; other < frames; other += stride)
+      if (other < before || other > after) count_near(place, other, counts.by_chance), ++counts.places;
+  }
+  ++counts.gaps;
+  for (std::size_t r = 0; r < near.size(); ++r) counts.hidden[r] += 2 * near[r] >= after - before - 1;
+}
+
+Occlusion::Counts Occlusion::count(int threads, const Prediction& prediction,
+                                   const SeriesLinking& linking) const {
+  Counts none;
+  for (int k = 0; k < kRadii; ++k)
+    none.radius[at(k)] = kMostRadius * points_->spacing_um * std::pow(kRadiusRatio, k);
   std::vector<Index> gaps;
   for (std::size_t i = 0; i < points_->size(); ++i)
     if (const Index j = linking.next[i]; j >= 0 && points_->slot[at(j)] > points_->slot[i] + 1)
       gaps.push_back(static_cast<Index>(i));
-  const std::int32_t frames = points_->frames(), stride = std::max(1, frames / kOtherTimes);
-  const std::size_t step = 1 + gaps.size() / kMostGaps;
-  for (std::size_t k = 0; k < gaps.size(); k += step) {
-    const Index i = gaps[k], j = linking.next[at(i)], own = track_[at(i)];
-    const std::int32_t before = points_->slot[at(i)], after = points_->slot[at(j)];
-    std::array<int, kRadii> near{};
-    for (std::int32_t slot = before + 1; slot < after; ++slot) {
-      const Vec3 place = between(prediction, i, j, slot);
-      count_near(place, slot, own, near);
-      for (std::int32_t other = slot % stride; other < frames; other += stride)
-        if (other < before || other > after) count_near(place, other, own, out.by_chance), ++out.places;
-    }
-    ++out.gaps;
-    for (std::size_t r = 0; r < near.size(); ++r) out.hidden[r] += 2 * near[r] >= after - before - 1;
+  const std::size_t step = 1 + gaps.size() / kMostGaps, counted = (gaps.size() + step - 1) / step;
+  std::vector<Counts> of_block((counted + kBlock - 1) / kBlock, none);
+  parallel_for(threads, std::ssize(of_block), [&](std::int64_t b) {
+    for (std::size_t k = at(b) * kBlock; k < std::min(counted, (at(b) + 1) * kBlock); ++k)
+      count(prediction, gaps[k * step], linking.next[at(gaps[k * step])], of_block[at(b)]);
+  });
+  Counts out = none;
+  for (const Counts& some : of_block) {
+    out.gaps += some.gaps, out.places += some.places;
+    for (std::size_t r = 0; r < out.hidden.size(); ++r)
+      out.hidden[r] += some.hidden[r], out.by_chance[r] += some.by_chance[r];
   }
   return out;
 }
 
-std::shared_ptr<const Occlusion> Occlusion::fit(const SeriesPoints& points, const SeriesGrids& grids,
-                                                const Prediction& prediction, const SeriesLinking& linking) {
+std::shared_ptr<const Occlusion> Occlusion::fit(const Execution& execution, const SeriesPoints& points,
+                                                const SeriesGrids& grids, const Prediction& prediction,
+                                                const SeriesLinking& linking) {
   Occlusion out(points, grids, linking);
-  const Counts counts = out.count(prediction, linking);
+  const Counts counts = out.count(thread_count(execution), prediction, linking);
   if (counts.gaps < kFewestGaps || counts.places == 0) return nullptr;
   const auto gaps = static_cast<double>(counts.gaps), places = static_cast<double>(counts.places);
   double most = kLeastNats;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include <motes/base/execution.h>
 #include <motes/tracking/series_model.h>
 
 #include "tracking/link/series_candidates.h"
@@ -24,8 +25,9 @@ class Occlusion {
   /// From the gaps of a linking; null where they are few or lie near other tracks no more than chance says.
   /// The radius is the likeliest of some up to the spacing; chance, how often others are near the same places
   /// at other times. `points` and `grids` (of the same points) must outlive it. Expected O(points + gaps).
-  static std::shared_ptr<const Occlusion> fit(const SeriesPoints& points, const SeriesGrids& grids,
-                                              const Prediction& prediction, const SeriesLinking& linking);
+  static std::shared_ptr<const Occlusion> fit(const Execution& execution, const SeriesPoints& points,
+                                              const SeriesGrids& grids, const Prediction& prediction,
+                                              const SeriesLinking& linking);
 
   /// How much likelier, in nats, a link from i to the later detection j is; 0 for successive frames.
   double gain(const Prediction& prediction, matching::Index i, matching::Index j) const;
@@ -40,7 +42,9 @@ class Occlusion {
   bool has_company(matching::Index i) const;
   struct Counts;
   /// Gaps of the linking in which particles are hidden, by radius, and what chance gives.
-  Counts count(const Prediction& prediction, const SeriesLinking& linking) const;
+  Counts count(int threads, const Prediction& prediction, const SeriesLinking& linking) const;
+  /// The same of the gap between i and j, added to counts.
+  void count(const Prediction& prediction, matching::Index i, matching::Index j, Counts& counts) const;
   /// Where the particle that is at i and j is expected in the frame of that slot.
   Vec3 between(const Prediction& prediction, matching::Index i, matching::Index j, std::int32_t slot) const;
   /// Squared distance to the nearest detection of another track that is at most so far; infinity: none.

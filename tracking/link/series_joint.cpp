@@ -8,6 +8,7 @@
 #include <motes/base/function_clones.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/raw_array.h>
 #include <motes/tracking/series_joint.h>
 
 #include "tracking/link/occlusion.h"
@@ -32,14 +33,25 @@ struct Incoming {
   std::vector<std::size_t> links;  ///< [candidates]
 };
 
-Incoming incoming(const SeriesPoints& points, const SeriesCandidates& candidates) {
+Incoming incoming(int threads, const SeriesPoints& points, int lags, const SeriesCandidates& candidates) {
   Incoming out;
   out.offsets.assign(points.size() + 1, 0);
-  for (const Index j : candidates.to) ++out.offsets[at(j) + 1];
+  // Calls act(e, detection) for the links into the detections of frame t, by rising e.
+  const auto into_frame = [&](std::int64_t t, const auto& act) {
+    const Index first = points.offset[at(t)], last = points.offset[at(t) + 1],
+                source = points.offset[at(std::max<std::int64_t>(0, t - lags))];
+    for (Offset e = candidates.row_offsets[at(source)]; e < candidates.row_offsets[at(first)]; ++e)
+      if (const Index j = candidates.to[at(e)]; j >= first && j < last) act(at(e), at(j));
+  };
+  parallel_for(threads, points.frames(), [&](std::int64_t t) {
+    into_frame(t, [&](std::size_t, std::size_t j) { ++out.offsets[j + 1]; });
+  });
   std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
-  std::vector<Offset> next(out.offsets.begin(), out.offsets.end() - 1);
   out.links.resize(candidates.to.size());
-  for (std::size_t e = 0; e < candidates.to.size(); ++e) out.links[at(next[at(candidates.to[e])]++)] = e;
+  std::vector<Offset> next(out.offsets.begin(), out.offsets.end() - 1);
+  parallel_for(threads, points.frames(), [&](std::int64_t t) {
+    into_frame(t, [&](std::size_t e, std::size_t j) { out.links[at(next[j]++)] = e; });
+  });
   return out;
 }
 
@@ -48,7 +60,7 @@ struct Weights {
   std::vector<double> link;               ///< [candidates] L_f
   std::vector<double> end, birth, alone;  ///< [points]
   std::vector<Offset> offsets;            ///< [points + 1] into `pair`
-  std::vector<float> pair;                ///< [triplets] g(f | e), by detection, link in, link out; some 0
+  RawArray<float> pair;                   ///< [triplets] g(f | e), by detection, link in, link out; some 0
 };
 
 Weights weights_of(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
@@ -63,7 +75,8 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
     out.offsets[i + 1] = out.offsets[i] + (in.offsets[i + 1] - in.offsets[i]) *
                                               (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
   // Whole lanes are read beyond the last pair.
-  out.pair.resize(at(out.offsets.back()) + kLanes);
+  out.pair = RawArray<float>(at(out.offsets.back()) + kLanes);
+  std::fill_n(out.pair.data() + out.offsets.back(), kLanes, 0.0F);
   const MeetingGains gains(velocity, model);
   const std::int32_t last = points.frames() - 1;
   const auto count = static_cast<std::int64_t>(n);
@@ -282,7 +295,7 @@ void propagate_beliefs(const Execution& execution, const SeriesPoints& points, c
                        const SeriesModel& model, const VelocityModel& velocity,
                        const SeriesCandidates& candidates, int sweeps, JointBeliefs& beliefs,
                        const Occlusion* occlusion) {
-  const Incoming in = incoming(points, candidates);
+  const Incoming in = incoming(thread_count(execution), points, model.lags(), candidates);
   const Weights w = weights_of(execution, points, prediction, model, velocity, candidates, in, occlusion);
   if (beliefs.from_source.size() != candidates.to.size()) {
     beliefs.from_source.assign(candidates.to.size(), 1);

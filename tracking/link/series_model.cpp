@@ -183,7 +183,7 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       model.shape[k] = RadialDensity(lengths, points.dims, top);
     }
   });
-  set_shares(points, prediction, linking, velocity, occlusion, counts, model);
+  set_shares(execution, points, prediction, linking, velocity, occlusion, counts, model);
   return model;
 }
 

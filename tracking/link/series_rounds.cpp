@@ -269,7 +269,7 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
 }
 
 void Rounds::fit() {
-  occlusion_ = in_windows() ? nullptr : Occlusion::fit(*points_, grids(), prediction_, solution_.linking);
+  occlusion_ = in_windows() ? nullptr : Occlusion::fit(execution_, *points_, grids(), prediction_, solution_.linking);
   model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_,
                      velocity_.by_lag.empty() ? nullptr : &velocity_, occlusion_.get());
 }

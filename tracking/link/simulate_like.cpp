@@ -47,7 +47,7 @@ class Simulation {
         rng_(seed),
         prediction_(prediction),
         grids_(grids_of({1}, links.points)),
-        occlusion_(Occlusion::fit(links.points, grids_, prediction, links.linking)) {
+        occlusion_(Occlusion::fit({1}, links.points, grids_, prediction, links.linking)) {
     gather_steps();
     gather_turnover();
     for (std::size_t axis = 0; axis < 3; ++axis) moves_[axis] = spread(axis) > 0;
