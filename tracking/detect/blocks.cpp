@@ -9,8 +9,8 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kBinnedFrom = 3;  // voxels of sigma from which frames are binned,
-constexpr double kBinnedTo = 1.5;  // and what sigma is at least afterwards
+constexpr double kBinnedFrom = 3;  // frames are binned from this sigma on, in voxels,
+constexpr double kBinnedTo = 1.5;  // and their sigma is at least this afterwards
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Source block_geometry(const VolumeFrame& frame, const Filter& filter) {
 Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter) {
   Source source = block_geometry(frame, filter);
   if (source.block == Index3{1, 1, 1}) return source;
-  // No structured bindings: clang before 16 takes none into a lambda.
+  // No structured bindings: clang before 16 cannot capture them in a lambda.
   const std::int64_t nx = source.size[0], ny = source.size[1], nz = source.size[2];
   const std::int64_t bx = source.block[0], by = source.block[1], bz = source.block[2];
   source.means.resize(static_cast<std::size_t>(nx * ny * nz));

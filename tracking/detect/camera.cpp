@@ -28,9 +28,9 @@ CameraModel camera_from_noise(const VoxelNoise& noise, CameraModel known) {
 namespace detect {
 namespace {
 
-constexpr double kFarOff = 1.7;        // of variances or slopes
-constexpr double kFewPhotons = 4;      // a voxel
-constexpr double kSureOfSlope = 0.15;  // standard error over slope
+constexpr double kFarOff = 1.7;        // ratio of variances or slopes that causes a warning
+constexpr double kFewPhotons = 4;      // per voxel: too few for a comparison
+constexpr double kSureOfSlope = 0.15;  // largest ratio of standard error to slope
 constexpr const char* kDoubt =
     ", so standard errors and photons are in doubt: check detection.camera_gain, camera_offset and "
     "read_noise, and whether the images were filtered, scaled or averaged";
@@ -72,7 +72,7 @@ std::optional<std::string> doubt_of_camera(const CameraModel& camera, const Voxe
   if (camera.offset && camera.read_noise) {
     const double told =
         *camera.gain * (noise.level - *camera.offset) + *camera.read_noise * *camera.read_noise;
-    // Of few photons the residuals tell too little.
+    // With few photons the residuals say too little.
     const bool few = told > 0 && told < kFewPhotons * *camera.gain * *camera.gain;
     if (few || !far_off(told, noise.variance)) return std::nullopt;
     return "around spots the noise has a variance of " + text(noise.variance) +

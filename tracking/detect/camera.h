@@ -1,5 +1,5 @@
 #pragma once
-/// The camera model in the units of fits, and what fits tell of it.
+/// The camera model in the units of fits, and the noise that fits measure.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace motes::tracking::detect {
 
-/// That of means over blocks of so many voxels.
+/// The model of means over blocks of `voxels` voxels.
 CameraModel camera_of_blocks(const CameraModel& camera, std::int64_t voxels);
 
-/// None where the sums are empty. `voxels`: of a block.
+/// The noise of voxels from the sums of fits to blocks; none if the sums are empty. `voxels`: of a block.
 std::optional<VoxelNoise> voxel_noise(const NoiseSums& sums, std::int64_t voxels, std::size_t spots);
 
-/// A warning where the noise is far from what the camera model says.
+/// A warning if the noise is far from the camera model's; else none.
 std::optional<std::string> doubt_of_camera(const CameraModel& camera, const VoxelNoise& noise);
 
 }  // namespace motes::tracking::detect

@@ -1,10 +1,10 @@
-/// Each maximum gets a score (evidence.h); so do minima, which hold no spots and tell how noise of this frame
-/// scores (selection.h). Round maxima and those that are not (edges, filaments, but also spots side by side)
-/// are judged apart, each against minima of its own kind: structure that is not noise shows in the second
-/// kind first.
+/// Each maximum gets a score (evidence.h). Minima hold no spots, so their scores show how noise of this frame
+/// scores (selection.h). Round maxima and unround ones (edges, filaments, but also spots side by side) are
+/// judged separately, each against minima of the same kind, since structure other than noise is mostly
+/// unround.
 ///
-/// In crowds neighbours disturb the scores, and the minima between spots raise the level. There, maxima are
-/// also taken whose response exceeds what noise would give (threshold.h), if they score near the level.
+/// In crowds neighbours disturb the scores, and the minima between spots raise the level. There, maxima that
+/// score near the level are also taken if their response exceeds what noise would give (threshold.h).
 
 #include "tracking/detect/choice.h"
 
@@ -30,35 +30,36 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kFalseShare = 0.05;      // of what is found
-constexpr std::int64_t kMinima = 3000;    // sampled, about
-constexpr double kHotScore = 8;           // of a single voxel, in stretches
-constexpr double kCrowd = 0.0035;         // spots in a volume of one sigma cubed
-constexpr double kNearLevel = 0.7;        // of the level, in crowds
+constexpr double kFalseShare = 0.05;      // of false spots among those found
+constexpr std::int64_t kMinima = 3000;    // about so many are sampled
+constexpr double kHotScore = 8;           // score of a hot voxel, in units of the noise's stretch
+constexpr double kCrowd = 0.0035;         // in crowds a volume of one sigma cubed holds more spots
+constexpr double kNearLevel = 0.7;        // scores near the level, relative to it, in crowds
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame,
 constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first kManySpots: ten times as many
                                           // as pass, since they must score near the level as well
-constexpr double kAsDetail = 2.0 / 3;     // margin at which noise is white and as strong as the finest detail
-constexpr double kCrowdGap = 2;           // of responses, beneath which crowds have no spots
+constexpr double kAsDetail = 2.0 / 3;     // margin for white noise as strong as the finest detail
+constexpr double kCrowdGap = 2;           // ratio of responses of a gap below which crowds have no spots
 constexpr std::size_t kManySpots = 200;
-constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
+constexpr double kNearLevelOfMany = 0.3;  // as kNearLevel, if there are more than kManySpots
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
-constexpr std::size_t kFewToWarn = 10;  // maxima that are not worth a warning
-constexpr double kShallow = 1.05;       // stretch up to which noise may be skewed
-constexpr double kWide = 1.5;           // stretch that is worth a warning
-constexpr double kSmoothLeast = 1.25;   // stretch from which on responses may tell more than scores,
-constexpr double kMore = 1.15;          // if they give so many times as many spots,
-constexpr double kFarMore = 2;          // or where scales are compared
-constexpr double kCrowdedTail = 20;     // times as many as noise gives: spots make the tail
-constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
+constexpr std::size_t kFewToWarn = 10;  // fewer maxima are not worth a warning
+constexpr double kShallow = 1.05;       // up to this stretch noise may be skewed
+constexpr double kWide = 1.5;           // from this stretch on there is a warning
+constexpr double kSmoothLeast = 1.25;   // from this stretch on responses may be used instead of scores,
+constexpr double kMore = 1.15;          // if they give this many times as many spots,
+constexpr double kFarMore = 2;          // or this many if scales are compared
+// If there are this many times as many as noise gives, spots make the tail.
+constexpr double kCrowdedTail = 20;
+constexpr double kMostLopsided = 1.35;  // tail of maxima over that of minima, for shot noise
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
   return ascending.last(count_over(ascending, level));
 }
 
-/// Noise of the unround maxima. They are structure more often than noise; where they are not most of what
-/// stands out, their own upper quarter tells how far it reaches.
+/// The noise of unround maxima. These are structure more often than noise. Unless most maxima over the level
+/// are unround, their 75th percentile shows how far the structure reaches.
 NoiseScores unround_noise(const ScoredMaxima& maxima, const ScoredMinima& minima, double round_stretch,
                           double round_level) {
   const std::span<const double> scores = maxima.scores(false);
@@ -77,14 +78,14 @@ double spot_volume(const Filter& filter) {
   return volume;
 }
 
-/// What is taken in crowds beyond the levels.
+/// In crowds, maxima below the levels that are also taken: those that score `near` and have this response.
 struct Crowd {
   bool is_there = false;
   double near = 0, response = std::numeric_limits<double>::infinity();
 };
 
-/// Finest detail says little of filtered noise; how much wider that scores than white noise bounds what is
-/// made of it.
+/// In filtered noise the finest detail is a poor measure of the noise. The stretch of the scores (how much
+/// wider they are than those of white noise) bounds how far it is used.
 Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
                const NoiseScores& noise, const Levels& levels, double floor) {
   const auto response = [&](double more) {
@@ -99,7 +100,7 @@ Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& ma
     crowd.near = kNearLevelOfMany * levels.round;
     crowd.response = response(kCrowdFalseShare * static_cast<double>(taken - kManySpots));
   }
-  // Compressed frames have lost their finest detail. Nothing is made of it beneath a gap that is as wide.
+  // Compressed frames have lost their finest detail, so that a gap this wide overrules it.
   const std::span<const double> responses = maxima.responses();
   const std::optional<double> clear = clear_of_the_rest(responses, !maxima.mostly_lowest());
   const std::size_t above = clear ? count_over(responses, *clear) : 0;
@@ -109,7 +110,7 @@ Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& ma
   return crowd;
 }
 
-/// All of both, in no order.
+/// The values of both, in no order.
 std::vector<double> joined(std::span<const double> a, std::span<const double> b) {
   std::vector<double> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
@@ -141,9 +142,9 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
   return levels;
 }
 
-/// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
-/// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
-/// twice as many spots. Returns the response above a gap that is unmistakable; infinity without one.
+/// If minima between spots, or a texture with the size of the spots, score like spots, the levels are far too
+/// high. Then the scores or responses of the maxima alone show the spots. Used only if it gives twice as many
+/// spots. Returns the response above a clear gap; infinity without one.
 double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
                             Levels& levels) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -171,7 +172,7 @@ double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Sco
   return unmistakable;
 }
 
-/// Ascending scores less those of spots.
+/// Ascending scores without those of `spots`.
 std::vector<double> without(std::vector<double> scores, const std::vector<ChosenSpot>& spots) {
   std::vector<double> known, left;
   for (const ChosenSpot& spot : spots) known.push_back(spot.score);
@@ -181,10 +182,9 @@ std::vector<double> without(std::vector<double> scores, const std::vector<Chosen
   return left;
 }
 
-/// Levels of a stated number of false spots: of all maxima together, from their own tail, in which the spots
-/// that are found without a rate have no part. Where others are so many that they make the tail, the minima's
-/// tail (`skew()` times as long) and the law of noise bound it. Frames of few maxima do not tell their own
-/// tail.
+/// Levels for a given number of false spots. They come from the tail of all maxima, without the spots found
+/// by the automatic choice. If spots are so many that they make the tail, the tail of the minima (`skew()`
+/// times as long) and the law of noise bound it. Frames of few maxima have no usable tail.
 template <class Skew>
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
                       const std::vector<ChosenSpot>& spots, double false_spots, double dof,
@@ -216,7 +216,7 @@ struct HostExtrema {
   std::vector<Evidence> evidence;
 };
 
-/// What the extrema of a frame are scored with.
+/// What is needed to score the extrema of a frame.
 struct Scoring {
   const Execution& execution;
   const VolumeFrame& frame;
@@ -302,10 +302,10 @@ class HostMaxima final : public ScoredMaxima {
   const HostExtrema &maxima_, &minima_;
   std::vector<double> heights_;                ///< responses of the maxima
   std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
-  mutable std::optional<NoiseSeen> noise_;     ///< once it was asked for
+  mutable std::optional<NoiseSeen> noise_;     ///< computed at the first request
 };
 
-/// Both, which are in storage order, each voxel once.
+/// The union of two lists in storage order; each voxel once.
 std::vector<ChosenSpot> merged(const std::vector<ChosenSpot>& a, const std::vector<ChosenSpot>& b) {
   std::vector<ChosenSpot> both;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
@@ -357,7 +357,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const std::vector<ChosenSpot> own =
       by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
               : std::vector<ChosenSpot>{};
-  // Minima of noise whose skew raises the maxima are shallow; in crowds they are not.
+  // Where skewed noise raises the maxima, minima are shallow; in crowds they are deep.
   const auto skew = [&, skewed = !maxima.mostly_lowest() && noise.stretch <= kShallow] {
     return skewed ? skew_of_noise(execution, frame, filter, options.polarity) : 1;
   };
@@ -388,7 +388,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   if (resolved) levels.blends = false;
   choice.blends = levels.blends;
   const std::size_t taken = count_taken(likely);
-  // Where photons are counted, gaps are those between their numbers.
+  // In frames of counted photons, gaps are those between whole numbers.
   choice.crowd = levels.clear && !clipped && 3 * taken > maxima.size() && !maxima.mostly_lowest();
   const double clear = middle_of_gap(maxima.responses(), levels.response);
   for (LikelySpot& one : likely) {
@@ -403,7 +403,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.blends = levels.blends = false;
     }
   }
-  // More are asked for than the automatic choice is expected to hold: never fewer are given.
+  // The caller accepts more false spots than the automatic choice has: its spots are kept.
   if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own);
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);

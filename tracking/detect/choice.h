@@ -1,6 +1,6 @@
 #pragma once
-/// Which maxima of a response are spots, without any threshold given; docs/method/detection.md states it for
-/// users.
+/// Chooses which maxima of a response are spots if no threshold is given; docs/method/detection.md describes
+/// this for users.
 
 #include <cstdint>
 #include <limits>
@@ -18,49 +18,51 @@
 
 namespace motes::tracking::detect {
 
-/// A maximum taken as a spot, with the evidence for it.
+/// A maximum chosen as a spot, with the evidence for it.
 struct ChosenSpot {
   Voxel voxel;
-  double score = 0;      ///< detect::Evidence's
+  double score = 0;      ///< Evidence::score
   double amplitude = 0;  ///< height above background, positive
-  double over = 0;       ///< how many times over the level, by score or by response
+  double over = 0;       ///< ratio of score or response to its level
 };
 
 struct Choice {
-  std::vector<ChosenSpot> spots;  ///< in the order of the maxima
-  double level = 0;               ///< least score of a round spot
-  double noise_stretch = 1;       ///< how much wider the scores of noise are than those of white noise
-  bool hot_voxels = false;        ///< some maxima are single voxels far over the noise
-  bool blends = false;            ///< what stands out goes on from the noise without a gap
-  bool crowd = false;             ///< spots stand clear of all other maxima and are a third of them or more
+  std::vector<ChosenSpot> spots;      ///< in the order of the maxima
+  double level = 0;                   ///< lowest score of a round spot
+  double noise_stretch = 1;           ///< how much wider the scores of noise are than those of white noise
+  bool hot_voxels = false;            ///< some maxima are single voxels far over the noise
+  bool blends = false;                ///< the strong maxima continue the noise without a gap
+  bool crowd = false;                 ///< spots are far above all other maxima and at least a third of all
   std::vector<std::string> warnings;  ///< one line each
 };
 
 struct ChoiceOptions {
-  /// How many extrema of noise may pass in a frame; none: at most one spot in twenty is expected to be false,
-  /// and none is found in a frame of noise.
+  /// Expected number of false spots in a frame; none: at most one spot in twenty is expected to be false, and
+  /// a frame of noise has no spots.
   std::optional<double> false_spots;
   std::span<const std::uint8_t> mask;  ///< as in DetectionOptions
   bool keep_blending = false;          ///< as in DetectionOptions
   Polarity polarity = Polarity::bright;
-  /// Scales are being compared: parts of spots lie side by side at small ones, so nothing is made of crowds.
+  /// Whether scales are being compared. At small scales parts of one spot lie side by side, so the rules for
+  /// crowds are not used.
   bool comparing = false;
 };
 
-/// Scores, from which on a maximum is a spot.
+/// The scores from which on maxima are spots.
 struct Levels {
   double round = 0, unround = 0;
-  double least = 0;  ///< of round, finite
+  double least = 0;  ///< lowest score of a round spot; finite
   bool blends = false;
-  bool clear = false;                                         ///< some responses stand clear of all others
-  double response = std::numeric_limits<double>::infinity();  ///< of round maxima that score at all
+  bool clear = false;  ///< some responses are separated from all others by a gap
+  double response = std::numeric_limits<double>::infinity();  ///< round maxima of any positive score are
+                                                              ///< spots from this response on
 
   MOTES_HOST_DEVICE bool take(bool is_round, double score, double height) const {
     return score >= (is_round ? round : unround) || (is_round && score > 0 && height >= response);
   }
 };
 
-/// A maximum that is a spot, or may be one for what lies beside it.
+/// A maximum that is a spot, or may be one depending on its neighbours.
 struct LikelySpot {
   ChosenSpot spot;
   double response = 0;
@@ -68,12 +70,12 @@ struct LikelySpot {
   bool taken = false;
 };
 
-/// Which maxima are likely spots.
+/// The conditions for likely spots.
 struct Likely {
   Levels levels;
-  double near = 0,
-         response = 0;  ///< taken too: those that score `near` or more and have this response or more
-  bool beside = false;  ///< the unround that score levels.round or more are likely
+  /// Also taken: maxima of at least this score and this response.
+  double near = 0, response = 0;
+  bool beside = false;  ///< unround maxima that score at least levels.round are likely, too
 
   MOTES_HOST_DEVICE bool takes(bool is_round, double score, double height) const {
     return levels.take(is_round, score, height) || (score >= near && height >= response);
@@ -85,14 +87,14 @@ struct Likely {
 
 struct LookedAgain;
 
-/// The scored maxima of a frame, as the choice asks for them: on the CPU or on the GPU.
+/// The scored maxima of a frame, on the CPU or on the GPU.
 class ScoredMaxima {
  public:
   virtual ~ScoredMaxima() = default;
   virtual std::size_t size() const = 0;
-  /// In ascending order; valid as long as this.
+  /// Ascending; valid as long as this object.
   virtual std::span<const double> scores(bool round) const = 0;
-  /// Responses of the round maxima that score over 0, in ascending order.
+  /// Ascending responses of the round maxima that score over 0.
   virtual std::span<const double> responses() const = 0;
   virtual std::size_t count(const Likely& likely) const = 0;
   std::size_t count_taken(const Levels& levels) const {
@@ -101,17 +103,17 @@ class ScoredMaxima {
   }
   /// Whether a maximum of score 0 scores more than `limit` as a single voxel.
   virtual bool any_hot(double limit) const = 0;
-  /// In storage order.
+  /// The maxima that `likely` holds, in storage order.
   virtual std::vector<LikelySpot> take(const Likely& likely) const = 0;
   /// See threshold.h.
   virtual double noise_deviation(double margin) const = 0;
-  /// Whether most voxels hold the lowest value, as where photons are counted.
+  /// Whether most voxels hold the lowest value, as in frames of counted photons.
   virtual bool mostly_lowest() const = 0;
   /// The second look (second_look.h) at the maxima, or at the minima that were scored with them.
   virtual LookedAgain look_again(Side side) const = 0;
 };
 
-/// Scores of a sample of minima, each of which stands for `per_sample` of them.
+/// Scores of a sample of minima. The frame has `per_sample` times as many.
 struct ScoredMinima {
   std::vector<double> round, unround;
   std::vector<double> depths;  ///< responses of all, positive, in no order
@@ -119,20 +121,20 @@ struct ScoredMinima {
   std::size_t size() const { return round.size() + unround.size(); }
 };
 
-/// Rows of a frame for each that is searched for minima.
+/// One row in this many is searched for minima.
 std::int64_t rows_per_minima_sample(std::size_t maxima);
 
-/// `responses`: of each of the minima, negative.
+/// `responses`: [minima] negative.
 ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, std::span<const float> responses,
                               double per_sample);
 
-/// As below, of maxima and minima that have been scored.
+/// The same from scored maxima and minima.
 Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
                     const Filter& filter, const VolumeFrame& frame, float floor,
                     const ChoiceOptions& options);
 
-/// `floor`: responses that may be rounding errors. The same for any thread count. O(maxima * voxels of a
-/// window).
+/// The spots among `maxima`. `floor`: responses up to this may be rounding errors. The same for any thread
+/// count. O(maxima * voxels of a window).
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
                     const std::vector<Voxel>& maxima, const ChoiceOptions& options = {});

@@ -24,7 +24,7 @@ std::int64_t number_of(std::string_view whole, std::string_view text, std::int64
   return value;
 }
 
-/// A crop is in memory where so many times its voxels, which detection takes, are within the bound.
+/// A crop is held in memory if this many bytes per voxel, which detection needs, fit into the memory bound.
 constexpr std::size_t kBytesOfVoxel = 32;
 
 template <class T>

@@ -1,6 +1,7 @@
 /// Evidence on the device, in two steps. (1) 8 or 16 neighbouring threads share an extremum: each sums up one
-/// column of its box, as the CPU's lanes do, and the sums are added in the order of columns. (2) A thread an
-/// extremum makes the evidence of these sums: double arithmetic, for which the threads of (1) would wait.
+/// column of its box, as the CPU's lanes do, and the sums are added in the order of columns. (2) One thread
+/// for each extremum computes the evidence from these sums. This is double arithmetic, for which the other
+/// threads of (1) would wait.
 
 #include "tracking/detect/device_steps.cuh"
 
@@ -9,7 +10,7 @@ namespace {
 
 using rules::EvidenceBox;
 
-/// Of one extremum: its box's sums, and the centre's value less the offset.
+/// For one extremum: the sums over its box, and the value at the centre minus the offset.
 struct Summed {
   rules::BoxSums sums;
   float own;

@@ -1,6 +1,7 @@
-/// The frame on the device and its response: a thread an element, by the rules of response_view.h in the
-/// order in which the CPU applies them. Along y and z a thread makes a run of elements and slides its taps
-/// along them, so that each is read about (run + 2 radius) / run times rather than 2 radius + 1 times.
+/// Uploads the frame and computes its response: one thread for each element, by the rules of response_view.h
+/// in the order in which the CPU applies them. Along y and z a thread computes a run of elements and slides
+/// its taps along them, so that each input is read about (run + 2 radius) / run times rather than 2 radius +
+/// 1 times.
 
 #include <algorithm>
 #include <array>
@@ -14,12 +15,12 @@
 namespace motes::tracking::detect::device {
 namespace {
 
-constexpr std::size_t kPieceOfThread = std::size_t{1} << 20;  // bytes of one upload,
-constexpr int kMostThreads = 8;                               // of so many threads,
-constexpr int kPieces = 4;                                    // of which so many are on their way
+constexpr std::size_t kPieceOfThread = std::size_t{1} << 20;  // bytes of an upload for each thread,
+constexpr int kMostThreads = 8;                               // of which there are at most this many
+constexpr int kPieces = 4;                                    // uploads in flight
 constexpr int kRunY = 8, kRunZ = 16;
 
-/// What lies beyond both ends of lines along one axis, an element for each line.
+/// The values beyond both ends of lines along one axis, one for each line.
 struct Ends {
   float *before, *after;
 };
@@ -29,7 +30,7 @@ Ends take_ends(gpu::Arena& arena, std::size_t lines) {
   return {before, arena.take<float>(lines)};
 }
 
-/// Floats as unsigned numbers of the same order.
+/// Maps floats to unsigned numbers in the same order.
 __device__ unsigned ordered(float v) {
   const unsigned bits = __float_as_uint(v);
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -151,7 +152,7 @@ __global__ void line_ends_kernel(Lines lines, int edge, Ends ends) {
   ends.after[i] = after;
 }
 
-/// [outer][n][inner] -> [outer][n + 2][inner], from one element before the first on.
+/// [outer][n][inner] -> [outer][n + 2][inner]; the result begins one element before the first.
 template <int Run>
 __global__ void smooth_lines_kernel(Lines lines, unsigned runs, const float* weights, int radius, Ends ends,
                                     float* out) {

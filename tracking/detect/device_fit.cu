@@ -1,5 +1,5 @@
-/// The steps of fitting on the GPU: a team of 8 or 16 neighbouring threads fits a spot, with the rules of the
-/// CPU.
+/// The steps of fitting on the GPU. A team of 8 or 16 neighbouring threads fits a spot, by the same rules as
+/// on the CPU.
 
 #include <algorithm>
 #include <limits>
@@ -27,7 +27,7 @@ using rules::Window;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-/// What the work on each spot has in common.
+/// The arguments that the work on each spot shares.
 struct Task {
   FitSpots spots;
   DeviceVoxels voxels;
@@ -36,15 +36,15 @@ struct Task {
   Noise noise;
 };
 
-/// Which spots work is done on.
+/// The spots to work on.
 struct SpotList {
   const unsigned* index = nullptr;  ///< null: all
-  std::size_t n = 0;                ///< so many, or about so many
-  const unsigned* count = nullptr;  ///< where the device alone knows how many
+  std::size_t n = 0;                ///< their number, or about that
+  const unsigned* count = nullptr;  ///< their number, if only the device knows it
 };
 
-/// Work: operator()(team, task, k, spot, scratch, window); kBlocks: at a time on a multiprocessor, at least,
-/// so that registers suffice.
+/// Work: operator()(team, task, k, spot, scratch, window). kBlocks: least number of blocks at a time on a
+/// multiprocessor, which limits registers.
 template <int Width, class Work>
 __global__ void __launch_bounds__(32, Work::kBlocks) teams_kernel(Task task, Work work, SpotList list) {
   extern __shared__ __align__(16) char shared[];
@@ -80,7 +80,7 @@ struct Steps {
   }
 };
 
-/// Residuals of the k-th of some windows, for the noise.
+/// Residuals of the k-th window, from which the noise is estimated.
 struct Residuals {
   static constexpr int kNumbers = 0, kSpots = 1, kTotals = 0, kBlocks = 1;
   NoiseSample* samples;  ///< [windows][most]
@@ -144,7 +144,7 @@ __global__ void begin_kernel(const FitStart* starts, std::size_t n, Index3 block
   if (i < n) states[i] = rules::start_of(block, starts[i], width_spread);
 }
 
-/// Which spots a sweep fits; `next` is a copy of their states.
+/// Flags the spots that a sweep fits; `next` is a copy of their states.
 __global__ void awake_kernel(FitSpots spots, std::size_t n, FitState* next, unsigned char* flags) {
   const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
@@ -153,7 +153,7 @@ __global__ void awake_kernel(FitSpots spots, std::size_t n, FitState* next, unsi
   flags[i] = rests ? 0 : 1;
 }
 
-/// kNone for spots that are not good.
+/// Keys for the median width; kNone for spots whose fit failed.
 __global__ void width_keys_kernel(const FitState* states, std::size_t n, double* keys) {
   const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
@@ -168,7 +168,7 @@ __global__ void gain_keys_kernel(const FitState* states, std::size_t n, double* 
   keys[i] = states[i].good && std::abs(gain) < kNone ? gain : kNone;
 }
 
-/// The lower one of the middle of the sorted keys that are not kNone, and how many these are.
+/// The lower median of the keys that are not kNone, and the number of these.
 struct Median {
   double value, count;
 };
@@ -263,7 +263,7 @@ class DeviceFit final : public FitSteps {
         cudaMemcpyAsync(next_, states_, n_ * sizeof(FitState), cudaMemcpyDeviceToDevice, arena_.stream()));
     awake_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(spots(), n_, next_, flags);
     MOTES_CUDA_LAUNCHED();
-    // How many it is to fit is learnt while the sweep goes on.
+    // The number of spots to fit arrives while the sweep runs.
     const ChosenOnDevice awake = choose_flagged_on_device(arena_, flags, n_);
     auto* told = static_cast<unsigned*>(arena_.pinned());
     MOTES_CUDA(cudaMemcpyAsync(told, awake.count, sizeof(unsigned), cudaMemcpyDeviceToHost, arena_.stream()));
@@ -392,7 +392,7 @@ class DeviceFit final : public FitSteps {
     MOTES_CUDA_LAUNCHED();
   }
 
-  /// Of each of several sets of keys [n].
+  /// The medians of several sets of keys [n].
   template <std::size_t Sets>
   std::array<Median, Sets> medians_of(const double* keys) {
     double* sorted = arena_.take<double>(n_);
@@ -418,7 +418,7 @@ class DeviceFit final : public FitSteps {
   Index3 block_;
   int dimensions_, most_shared_ = 0;
   std::size_t n_, good_ = 0;
-  std::size_t about_ = 0;  ///< as many as the next sweep is expected to fit
+  std::size_t about_ = 0;  ///< expected number of spots that the next sweep fits
   gpu::Event told_;
   WindowSize window_;
   rules::FitSource source_{};

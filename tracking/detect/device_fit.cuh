@@ -12,21 +12,22 @@
 
 namespace motes::tracking::detect::device {
 
-/// Of every spot, those not farther than `reach` along any axis, in ascending order.
+/// For each spot, the others within `reach` along every axis, in ascending order.
 struct Near {
   const std::size_t* offsets = nullptr;  ///< [spots + 1]
   const std::uint32_t* spots = nullptr;
 };
-/// By places in blocks. Waits for the device. O(spots * those within some reaches).
+/// `states` hold places in blocks, as do `size` and `reach`. Waits for the device. O(spots * (1 + spots
+/// nearby)).
 Near near_spots(gpu::Arena& arena, const rules::FitState* states, std::size_t n,
                 const std::array<std::int64_t, 3>& size, const std::array<double, 3>& reach);
 
-/// The slopes of the background around spots that do not crowd, into their states.
+/// Writes the slope of the background around spots that are not crowded to their states.
 void tell_tilts(gpu::Arena& arena, const Values& values, const rules::FitSpots& spots, std::size_t n,
                 rules::FitState* states);
 
-/// `values`: the frame's voxels, or means over blocks of them, as `geometry` says. Memory is the arena's:
-/// what is taken must not be released before the steps are gone. `stages` must outlive them.
+/// `values`: the frame's voxels, or means over blocks of them, as `geometry` says. Memory comes from the
+/// arena and must not be released before the steps are destroyed. `stages` must outlive them.
 std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, Stages& stages, const Values& values,
                                         const Source& geometry, int dimensions,
                                         std::span<const FitStart> starts, const FitOptions& options);

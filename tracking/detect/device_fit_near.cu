@@ -1,4 +1,4 @@
-/// What lies around spots that are to be fitted: other spots, found by cells, and a background that slopes.
+/// The surroundings of spots to be fitted: other spots, found by cells, and the slope of the background.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ constexpr std::int64_t kMostCells = std::int64_t{1} << 22;
 /// Boxes at least as wide as the reach.
 struct Cells {
   int count[3];
-  double per[3];  ///< cells a block
+  double per[3];  ///< cells per block
   double reach[3];
 
   __device__ int along(double place, int a) const {
@@ -62,7 +62,7 @@ struct CellList {
   const unsigned *begin, *end;  ///< of cells
   std::size_t n;
 
-  /// use(other) for all within reach of spot i, in no order.
+  /// Calls use(other) for all spots within reach of spot i, in no order.
   template <class Use>
   __device__ void each_near(std::size_t i, const Use& use) const {
     const Placed p = places[i];
@@ -83,7 +83,7 @@ struct CellList {
   }
 };
 
-/// counts[n] is 0, so that their sums end with all.
+/// Sets counts[n] to 0, so that the last of their exclusive sums is the total.
 __global__ void count_near_kernel(CellList search, std::size_t* counts) {
   const std::size_t i = thread_index<std::size_t>();
   if (i > search.n) return;
@@ -115,7 +115,7 @@ Cells make_cells(const std::array<std::int64_t, 3>& size, const std::array<doubl
   }
   for (std::size_t a = 0; a < 3; ++a) {
     cells.count[a] = static_cast<int>(count[a]);
-    // Places reach from -1 to size; the widest cells are never narrower than the reach.
+    // Places are between -1 and size. Cells are at least as wide as the reach.
     cells.per[a] = static_cast<double>(count[a]) / (static_cast<double>(size[a]) + 2);
     cells.reach[a] = reach[a];
   }
@@ -125,12 +125,12 @@ Cells make_cells(const std::array<std::int64_t, 3>& size, const std::array<doubl
 constexpr int kTiltThreads = 128;
 constexpr int kTiltSpots = 1 + static_cast<int>(kTiltNeighbours);
 
-/// A spot's box, of up to Width voxels along each axis, and what is summed up over it.
+/// The profiles of a spot's box, of up to Width voxels along each axis, and the sums over it.
 template <int Width>
 struct TiltMemory {
   double g[kTiltSpots][3][Width];
   double y[Width], yy[Width], y_cy[Width], y_cz[Width], yg[Width];
-  double unused[Width / 2];  ///< teams of a warp begin some banks apart
+  double unused[Width / 2];  ///< padding: teams of a warp use different banks of shared memory
   __device__ void put(int c, const rules::TiltColumn& sums) {
     y[c] = sums.y;
     yy[c] = sums.yy;
@@ -167,7 +167,7 @@ struct TiltTask {
   FitState* states;  ///< those of `spots`
 };
 
-/// Width threads a spot.
+/// Width threads for each spot.
 template <int Width, class T>
 __global__ void __launch_bounds__(kTiltThreads) tilt_kernel(const T* voxels, TiltTask task) {
   __shared__ TiltMemory<Width> memories[kTiltThreads / Width];

@@ -1,6 +1,7 @@
-/// Maxima and minima on the device: a warp looks at 32 neighbouring voxels of a row and leaves a bit for
-/// each; a scan over the words' counts then gives every extremum its place in storage order. Plateaus are
-/// walked from each of their voxels by one thread, and the first one's thread sets the bit of the middle one.
+/// Maxima and minima on the device. A warp examines 32 neighbouring voxels of a row and writes a bit for
+/// each; a scan over the counts of these words gives every extremum its place in storage order. Each voxel of
+/// a plateau has a thread that visits the whole plateau. The thread of the first voxel sets the bit of the
+/// middle one.
 
 #include <cub/device/device_scan.cuh>
 
@@ -21,7 +22,7 @@ struct RowWords {
   __device__ int first_of(unsigned word) const { return static_cast<int>(word % words_of_row) * 32; }
 };
 
-/// Calls visit(value, z, y, x) for up to 26 neighbours, those of the own row first, until it returns false.
+/// Calls visit(value, z, y, x) for up to 26 neighbours, those in the same row first, until it returns false.
 template <class Visit>
 __device__ void visit_neighbours(const float* log, const RowWords& g, int z, int y, int x,
                                  const Visit& visit) {
@@ -36,7 +37,7 @@ __device__ void visit_neighbours(const float* log, const RowWords& g, int z, int
   }
 }
 
-/// The largest of the 26 neighbours of a voxel that lies on no face.
+/// The largest of the 26 neighbours of a voxel inside the volume.
 __device__ float largest_neighbour(const float* at, std::ptrdiff_t row, std::ptrdiff_t plane) {
   float most = fmaxf(at[-1], at[1]);
 #pragma unroll
@@ -100,8 +101,9 @@ __global__ void minima_kernel(const float* log, RowWords g, float floor, unsigne
   if (thread % 32 == 0) found[word] = bits;
 }
 
-/// Walks the plateau of a voxel that no neighbour exceeds. The thread of its first voxel sets the bit of the
-/// middle one, which is tied and so has none. `overflow` counts plateaus that are too large.
+/// Visits the plateau of a voxel that no neighbour exceeds. The thread of its first voxel sets the bit of the
+/// middle one, which is not set yet because the voxel equals a neighbour. `overflow` counts plateaus that are
+/// too large.
 __device__ void walk_plateau(const float* log, const RowWords& g, VoxelIndex seed, unsigned* strict,
                              unsigned* overflow) {
   VoxelIndex members[kMostOfPlateau];
@@ -154,7 +156,7 @@ __global__ void plateau_kernel(const float* log, RowWords g, const unsigned* tie
                  strict, overflow);
 }
 
-/// Takes the bits of voxels outside the mask away, and counts those left; one count more, 0, ends the list.
+/// Clears the bits of voxels outside the mask and counts the rest; a last count of 0 ends the list.
 __global__ void count_kernel(RowWords g, const std::uint8_t* mask, unsigned* found, unsigned* counts) {
   const std::size_t word = thread_index<std::size_t>();
   if (word > g.words()) return;
@@ -187,7 +189,7 @@ RowWords row_words(const ResponseView& response, std::int64_t step, std::int64_t
           static_cast<int>(response.nx)};
 }
 
-/// Waits for the device; `overflow`, where given, is told too.
+/// The voxels whose bits are set. Waits for the device. Also fetches `overflow`, if given.
 VoxelList list(gpu::Arena& arena, const RowWords& g, const std::uint8_t* mask, unsigned* found,
                const unsigned* overflow, unsigned& overflowed) {
   const std::size_t n = g.words() + 1;

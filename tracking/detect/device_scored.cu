@@ -1,5 +1,5 @@
-/// Scored maxima on the device: keys are sorted there, and the host gets the sorted scores and the maxima it
-/// takes.
+/// Scored maxima on the device. Scores are sorted there; the host gets the sorted scores and the chosen
+/// maxima.
 
 #include <algorithm>
 #include <array>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-/// Keys to be sorted: scores of the unround, of the round, responses of the round that score; kNone for
-/// others.
+/// Three sets of keys to sort: scores of unround maxima, scores of round ones, and responses of round ones
+/// that score over 0. Keys of other maxima are kNone.
 __global__ void keys_kernel(EvidenceList scores, double* keys) {
   const std::size_t i = thread_index<std::size_t>(), n = scores.count;
   if (i >= n) return;
@@ -58,7 +58,7 @@ __global__ void flag_again_kernel(EvidenceList scores, unsigned char* flags) {
   if (i < scores.count) flags[i] = softened(scores.at(i)) > kLookedAt ? 1 : 0;
 }
 
-/// Without padding, which would travel uninitialised.
+/// The layout has no padding bytes, which would be copied uninitialised.
 struct Taken {
   double score, roundness, amplitude;
   VoxelIndex voxel;
@@ -80,7 +80,7 @@ __global__ void gather_voxels_kernel(const VoxelIndex* voxels, const unsigned* c
   if (i < n) out[i] = voxels[chosen[i]];
 }
 
-/// Absolute responses, and absolute details of the frame where it is large enough for them.
+/// Absolute responses, and absolute finest details if the frame is large enough for them.
 template <class T>
 __global__ void noise_kernel(const T* voxels, const float* log, rules::NoiseSample sample, float* responses,
                              float* details) {
@@ -236,7 +236,7 @@ class DeviceMaxima final : public ScoredMaxima {
   ScoredFrame scored_;
   char* staged_ = nullptr;
   std::array<std::span<const double>, 3> sorted_;
-  mutable std::optional<NoiseSeen> noise_;  ///< once it was asked for
+  mutable std::optional<NoiseSeen> noise_;  ///< computed at the first request
 };
 
 }  // namespace

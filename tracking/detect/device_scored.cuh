@@ -1,5 +1,5 @@
 #pragma once
-/// Scored maxima on the device, as the choice of spots asks for them.
+/// Scored maxima on the device, for the choice of spots (choice.h).
 
 #include <functional>
 #include <memory>
@@ -31,11 +31,11 @@ struct ScoredFrame {
   bool mostly_lowest = false;  ///< see ScoredMaxima
   VoxelList maxima, minima;
   EvidenceList scores, minima_scores;
-  std::function<EvidenceList(const VoxelList&, Side, double reach)>
-      score;  ///< of other extrema, in boxes of a reach
+  /// Scores extrema again, in boxes of another reach.
+  std::function<EvidenceList(const VoxelList&, Side, double reach)> score;
 };
 
-/// Waits for the device. Frame and filter must outlive it.
+/// Waits for the device. The frame and the filter must outlive the result.
 std::unique_ptr<ScoredMaxima> scored_maxima(gpu::Arena& arena, const ScoredFrame& scored);
 
 }  // namespace motes::tracking::detect::device

@@ -1,5 +1,5 @@
-/// The search on the device. What sets the level of the scores is told on the host from sorted scores
-/// (choice.h); all that is done for each voxel or maximum is done here.
+/// The search on the device. All work for each voxel or maximum runs here; the host chooses the levels from
+/// sorted scores (choice.h).
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,7 @@ using device::thread_index;
 using device::VoxelIndex;
 using device::VoxelList;
 
-constexpr std::int64_t kMostVoxels = std::int64_t{1} << 32;  // padded
+constexpr std::int64_t kMostVoxels = std::int64_t{1} << 32;  // with padding
 
 __global__ void flag_responses_kernel(VoxelList maxima, const float* log, double least,
                                       unsigned char* flags) {
@@ -32,7 +32,7 @@ __global__ void flag_responses_kernel(VoxelList maxima, const float* log, double
   if (i < maxima.count) flags[i] = 2.0 * log[maxima.voxels[i]] < least ? 0 : 1;
 }
 
-/// `chosen` (may be null): which of `voxels` are refined.
+/// `chosen`: indices of the `voxels` to refine; null: all.
 __global__ void refine_kernel(ResponseView response, FilterView filter, const VoxelIndex* voxels,
                               const unsigned* chosen, std::size_t n, Peak* peaks) {
   const std::size_t i = thread_index<std::size_t>();
@@ -49,7 +49,7 @@ __global__ void measure_kernel(ResponseView response, FilterView filter, rules::
   if (i < n) measured[i] = rules::measure(response, filter, voxel_um, peaks[i], fitted[i] != 0);
 }
 
-/// By way of pinned memory.
+/// Copies to the host through pinned memory.
 template <class T>
 std::vector<T> download(gpu::Arena& arena, const T* from, std::size_t count, char* staged) {
   if (count == 0) return {};
@@ -91,7 +91,7 @@ class DeviceSearch final : public SpotSearch {
 
   ValueRange range() const override { return range_; }
   void respond(const Filter& filter) override {
-    arena_.synchronize();  // what the last scale left in memory is not needed any more
+    arena_.synchronize();  // the memory of the last scale is free from here on
     arena_.release(base_);
     filter_ = filter;
     floor_ = rounding_floor(filter_, range_);
@@ -187,7 +187,7 @@ class DeviceSearch final : public SpotSearch {
   }
 
  private:
-  /// Throws ResourceError where the frame is known not to fit.
+  /// Throws ResourceError if the frame cannot fit.
   void require_room() {
     const Shape3& s = frame_.shape;
     const std::size_t voxel_bytes = std::visit(
@@ -239,7 +239,7 @@ class DeviceSearch final : public SpotSearch {
     return download(arena_, peaks, n);
   }
 
-  /// Where a plateau is too large for a thread: the response is looked at on the host.
+  /// Searches the response on the host. Used if a plateau is too large for a thread.
   VoxelList maxima_by_host() {
     const std::vector<float> log =
         arena_.download(response_.log, static_cast<std::size_t>(frame_.shape.voxels()));

@@ -1,4 +1,4 @@
-/// What a build without CUDA says instead.
+/// Replaces device_search.cu in a build without CUDA.
 
 #include <motes/base/gpu/no_device.h>
 

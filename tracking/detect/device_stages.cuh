@@ -1,5 +1,5 @@
 #pragma once
-/// How long the stages of a search take on the device.
+/// Measures the time of the stages of a search on the device.
 
 #include <algorithm>
 #include <deque>
@@ -13,10 +13,10 @@
 
 namespace motes::tracking::detect::device {
 
-/// Stretches of the stream's time, by name.
+/// Named intervals of the stream's time.
 class Stages {
  public:
-  /// The one begun before ends.
+  /// Begins a stage and ends the one before.
   void begin(gpu::Arena& arena, const char* name) {
     end();
     running_ = &times_.emplace_back(name, std::make_unique<gpu::StreamTimer>(arena.stream())).second;

@@ -1,6 +1,6 @@
 #pragma once
-/// The steps of the search for spots on a GPU. All work is put on the arena's stream; pieces are the arena's.
-/// Voxels of a volume are 32-bit indices, x fastest.
+/// The steps of the search for spots on a GPU. All work runs on the arena's stream, in memory of the arena.
+/// Voxels of a volume have 32-bit indices, x fastest.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ inline unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
-/// A few values, by way of the arena's pinned page. Waits for the device.
+/// Copies a few values to the host through the arena's pinned page. Waits for the device.
 template <std::size_t Count, class T>
 std::array<T, Count> fetch(gpu::Arena& arena, const T* from) {
   static_assert(Count * sizeof(T) <= 4096);
@@ -37,7 +37,7 @@ std::array<T, Count> fetch(gpu::Arena& arena, const T* from) {
   return values;
 }
 
-/// Voxels, or means over blocks of them, of one of the types that frames have.
+/// Pointers to voxels, or to means over blocks of them; the one of the frame's type is not null.
 struct Values {
   const std::uint8_t* u8 = nullptr;
   const std::uint16_t* u16 = nullptr;
@@ -50,7 +50,7 @@ struct Values {
   }
 };
 
-/// The frame's voxels on the device, by way of a few pieces of pinned memory.
+/// Copies the frame's voxels to the device through a few pieces of pinned memory.
 Values upload_voxels(gpu::Arena& arena, const VolumeFrame& frame, int threads);
 
 /// Smallest and largest value, and whether a value is NaN, infinite or too large. Waits for the device.
@@ -60,21 +60,22 @@ struct ToldRange {
 };
 ToldRange range_of(gpu::Arena& arena, const Values& values, std::size_t count);
 
-/// Every step-th value.
+/// [count] every step-th value.
 std::vector<float> sampled_values(gpu::Arena& arena, const Values& values, const CountingSample& sample);
 
 /// Means over blocks, as make_source makes them.
 Values block_means(gpu::Arena& arena, const Values& voxels, const Shape3& shape, const Source& geometry);
 
-/// Room for a response, kept from scale to scale.
+/// Memory for a response, reused from scale to scale.
 struct Volumes {
-  float* log = nullptr;  ///< [nz][ny][nx + 2] while it is made, [nz][ny][nx] then
+  float* log = nullptr;  ///< [nz][ny][nx + 2] during the computation, then [nz][ny][nx]
   float* plane_smoothed = nullptr;
   float* smoothed = nullptr;  ///< [nz + 2][ny + 2][nx + 2]
 };
 Volumes take_volumes(gpu::Arena& arena, const Shape3& shape);
 
-/// The response, as Response makes it, in `volumes`. `filter` must stay until the stream has passed.
+/// Computes the response in `volumes`, as Response does. `filter` must exist until the stream has done this
+/// work.
 ResponseView respond(gpu::Arena& arena, const Values& voxels, const Shape3& shape, const Filter& filter,
                      Polarity polarity, float offset, const Volumes& volumes);
 
@@ -84,8 +85,8 @@ struct VoxelList {
   std::size_t count = 0;
 };
 
-/// As local_maxima, within a mask [voxels] (nullptr: everywhere). False where a plateau has too many voxels
-/// for the device. Waits for the device.
+/// As local_maxima, within a mask [voxels] (nullptr: everywhere). False if a plateau has too many voxels for
+/// the device. Waits for the device.
 bool find_maxima(gpu::Arena& arena, const ResponseView& response, float floor, const std::uint8_t* mask,
                  VoxelList& maxima);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The GPU's team (see fit_window_rules.h): a window's columns are neighbouring threads of a warp. What all
-/// threads of a team compute alike is the same in each.
+/// The GPU's team (see fit_window_rules.h): a window's columns are neighbouring threads of a warp. Values
+/// that do not belong to a column are computed by all threads of the team, with the same result.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace motes::tracking::detect::device {
 
-/// A place among voxels of any of the types that frames have: code for each would be long (fit_rules.h).
+/// A place among voxels of any type. The type is looked up at run time, since code for each type would be too
+/// long (fit_rules.h).
 struct VoxelPlace {
   Values values;
   std::int64_t at;
@@ -59,8 +60,8 @@ struct DeviceVoxels {
   }
 };
 
-/// Shared memory of one team: a window of so many rows, profiles of so many spots, the sums of a system of so
-/// many numbers in the place of the profiles, and so many totals.
+/// Shared memory of one team: a window of `rows` rows, the profiles of `spots` spots, the sums of a system of
+/// `numbers` numbers in the same place as the profiles, and `totals` totals.
 struct TeamMemory {
   int rows, spots, numbers, totals;
   __host__ __device__ std::size_t shared_bytes(int width) const {
@@ -68,7 +69,7 @@ struct TeamMemory {
     const std::size_t sums = static_cast<std::size_t>(numbers * width) * sizeof(float);
     return profiles > sums ? profiles : sums;
   }
-  /// Teams of a warp begin a row's banks apart, so that what each reads of its own does not collide.
+  /// The memories of a warp's teams begin a row apart, so that their reads use different banks.
   __host__ __device__ std::size_t bytes(int width) const {
     const std::size_t window = static_cast<std::size_t>(2 * rows * width) * sizeof(float);
     const std::size_t all = static_cast<std::size_t>(totals) * sizeof(double) + shared_bytes(width) + window;

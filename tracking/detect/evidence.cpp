@@ -1,27 +1,27 @@
 /// The window's model is y = a g + b + c.x: g a Gaussian spot integrated over voxels, b a constant, c a
 /// slope. With rho the correlation of y and g once constant and slope are taken out of both,
 ///   t = sign(rho) sqrt(-dof ln(1 - rho^2))
-/// is the signed root of the likelihood ratio "a spot" to "none" for Gaussian noise of unknown strength. So
-/// offset, gain, local noise, slope and bright neighbours are all told from the window itself, and t is
-/// nearly the same on any white noise.
+/// is the signed root of twice the log-likelihood ratio of "a spot" to "no spot" for Gaussian noise of
+/// unknown strength. Offset, gain, local noise, slope and bright neighbours are all estimated from the window
+/// itself, so t has nearly the same distribution on any white noise.
 ///
 /// A box window makes everything separable: centred coordinates are orthogonal to each other and to the
 /// constant even where the frame's edge cuts the box, so no system is solved, and all sums over g are
 /// products of sums along the axes. Only five sums over the voxels remain (y, y^2, y g, y dy, y dz; y dx
-/// comes from the lanes of y). They are kept per column of the box and added up at the end in a fixed order,
-/// so vector width changes nothing.
+/// comes from the lanes of y). They are kept for each column of the box and added up at the end in a fixed
+/// order, so the vector width does not change the result.
 ///
-/// Single voxels (hot ones, single photons): the same correlation with one voxel in place of g. Where it is
+/// Single voxels (hot voxels, single photons): the same correlation with one voxel in place of g. If it is
 /// larger, the score is 0.
 ///
-/// Roundness: the smallest eigenvalue e of the response's Hessian over an ideal spot's. The score is
-/// t sqrt(min(e / .5, 1)), so that edges and filaments, which curve along some axes only, score low. Axes
-/// along which the extremum lies on the frame's face are left out.
+/// Roundness: the ratio e of the smallest eigenvalue of the response's Hessian to that of an ideal spot. The
+/// score is t sqrt(min(e / .5, 1)), so that edges and filaments, which curve only along some axes, score low.
+/// Axes along which the extremum lies on the frame's face are ignored.
 ///
-/// Frames of which most voxels hold the lowest value (photon counting): noise is far from Gaussian there, and
-/// two photons side by side look like a spot. The score is then at most the signed root of the Poisson
-/// likelihood ratio of the counts in the box's core to those around it, whose unit is the smallest step
-/// between the lowest value and another. Where that next value is rare, the lowest is padding.
+/// Frames of which most voxels hold the lowest value (photon counting): their noise is far from Gaussian, and
+/// two photons side by side look like a spot. The score is then at most the signed root of twice the Poisson
+/// log-likelihood ratio for different counts in the box's core and around it. The unit of counts is the step
+/// from the lowest value to the next. If that next value is rare, the lowest value is padding.
 
 #include "tracking/detect/evidence.h"
 
@@ -42,18 +42,18 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr int kMostLanes = 16;
-constexpr double kCoreReach = 1.5;  // sigmas of the box's core
-constexpr double kZeroHeavy = 0.4;  // share of voxels of the lowest value,
-constexpr double kSingles = 0.1;    // and, of the others, of the next value, or the frame is padded
+constexpr double kCoreReach = 1.5;  // sigmas from the middle of the box to the sides of its core
+constexpr double kZeroHeavy = 0.4;  // least share of voxels of the lowest value in frames of counts,
+constexpr double kSingles = 0.1;    // and of voxels of the next value among the others
 constexpr std::int64_t kTask = 256;
-constexpr std::int64_t kAhead = 3;  // extrema whose memory is asked for in advance
+constexpr std::int64_t kAhead = 3;  // number of extrema whose memory is prefetched
 
-/// Blocks either way of a box.
+/// Blocks from the middle of a box to its sides.
 int half_of_box(double sigma, double reach) {
   return std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
 }
 
-/// The profile of a spot along one axis at each sub-voxel place, relative to its own middle voxel's value.
+/// The profile of a spot along one axis for each sub-voxel place, relative to the value at its middle voxel.
 void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::vector<float>& values,
                    std::vector<rules::AxisSums>& whole) {
   if (sigma == 0) {
@@ -170,13 +170,13 @@ MOTES_SUM_BOX(std::uint16_t)
 MOTES_SUM_BOX(float)
 #undef MOTES_SUM_BOX
 
-/// Of the box's columns, in order, and the centre's value less the offset.
+/// The sums over the box's columns, in order, and the value at the centre minus the offset.
 struct Summed {
   rules::BoxSums sums;
   float own = 0;
 };
 
-/// Rows are read in full vectors: these begin further left, where the frame ends at the box's right.
+/// Rows are read as whole vectors. If the frame ends to the right of the box, the vectors begin further left.
 template <class T>
 Summed sum_box(const T* voxels, const Index3& size, int half, const EvidenceBox& box) {
   Columns columns;
@@ -203,7 +203,7 @@ Summed sum_box(const T* voxels, const Index3& size, int half, const EvidenceBox&
   return summed;
 }
 
-/// Asks for the memory that evidence_of will read, which otherwise waits for it most of its time.
+/// Prefetches the memory that evidence_of will read; waiting for it would take most of the time.
 void prefetch(const rules::EvidenceModel& model, const Source& source, const ResponseView& response,
               const Voxel& voxel) {
   const auto each_row = [](const Index3& at, const Index3& size, int y_half, int z_half, const auto& use) {
@@ -292,7 +292,7 @@ double dof_of_box(const VolumeFrame& frame, const Filter& filter) {
 EvidenceTables::EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter,
                                Polarity polarity, Side side_of, const Counting& counting, double reach) {
   model.lowest = counting.lowest;
-  // The mean of a block is worth as many counts as the block has voxels.
+  // The sum of counts in a block is its mean times its number of voxels.
   model.unit = counting.unit / static_cast<double>(source.block[0] * source.block[1] * source.block[2]);
   model.side = side_of == Side::maxima ? 1 : -1;
   model.sign = (polarity == Polarity::bright ? 1 : -1) * model.side;

@@ -1,5 +1,5 @@
 #pragma once
-/// How much the voxels around a place speak for a spot there.
+/// How strongly the voxels around a place indicate a spot there.
 
 #include <array>
 #include <span>
@@ -14,28 +14,28 @@
 
 namespace motes::tracking::detect {
 
-/// What sign of extremum is scored: bright maxima, or the minima that tell what noise alone scores.
+/// The kind of extremum that is scored: maxima, or minima, which show how noise scores.
 enum class Side { maxima, minima };
 
 constexpr double kEvidenceReach = 2.2;  ///< sigmas from the middle of the box to its sides
 
-/// Of a frame of which most voxels hold the lowest value: that value, and the smallest step above it. unit is
-/// 0 for all other frames.
+/// For a frame in which most voxels hold the lowest value: that value, and the step to the next value. In all
+/// other frames unit is 0.
 struct Counting {
   double lowest = 0, unit = 0;
 };
 
-/// Which voxels tell: every step-th from the first on.
+/// The sample of voxels for Counting: every step-th, from the first.
 struct CountingSample {
   explicit CountingSample(std::size_t voxels);
   std::size_t step = 1, count = 0;
 };
 
 Counting counting_of(const VolumeFrame& frame);
-double share_of_lowest(const VolumeFrame& frame);  ///< of a sample of the voxels: those of its lowest value
-Counting counting_of(std::span<const float> sampled);  ///< [count] the sample's values
+double share_of_lowest(const VolumeFrame& frame);      ///< share of voxels with the lowest value, in a sample
+Counting counting_of(std::span<const float> sampled);  ///< `sampled`: [count]
 
-/// Degrees of freedom of the residuals of a fit in a box that the frame's sides do not cut.
+/// Degrees of freedom of the residuals of a fit in a box inside the frame.
 double dof_of_box(const VolumeFrame& frame, const Filter& filter);
 
 /// The model of evidence_rules.h with the tables that it points to.
@@ -50,11 +50,12 @@ struct EvidenceTables {
   std::array<std::vector<rules::AxisSums>, 3> whole;
 };
 
-/// Evidence at each of `extrema` [n] (voxels of the response). Each is fitted by least squares within a box
-/// of some `reach` sigma either way: a Gaussian spot of the filter's sigma at the extremum's sub-voxel place,
-/// a constant and a slope. Voxels outside the frame are left out. `polarity` is the response's own,
-/// `counting` the frame's. The same for any thread count and voxel type. O(n * voxels of the box); frames
-/// whose sigma is above 3 voxels are binned first, so the box has at most some 15 voxels along each axis.
+/// Evidence at each of `extrema` [n] (voxels of the response). The model is fitted by least squares within a
+/// box of about `reach` sigmas to each side: a Gaussian spot of the filter's sigma at the extremum's
+/// sub-voxel place, a constant and a slope. Voxels outside the frame are ignored. `polarity`: that of the
+/// response; `counting`: that of the frame. The same for any thread count and voxel type. O(n * voxels of the
+/// box); frames whose sigma is above 3 voxels are binned first, so the box has at most about 15 blocks along
+/// each axis.
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
                                   Side side, const Counting& counting, double reach = kEvidenceReach);

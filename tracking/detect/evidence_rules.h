@@ -1,5 +1,5 @@
 #pragma once
-/// The evidence of one extremum, on the CPU and on the GPU. What it is made of: evidence.cpp.
+/// The evidence of one extremum, on the CPU and on the GPU; evidence.cpp describes the method.
 
 #include <algorithm>
 #include <array>
@@ -15,30 +15,31 @@ namespace motes::tracking::detect {
 
 /// The evidence of one extremum of the response.
 struct Evidence {
-  double score = 0;      ///< signed root of the likelihood ratio, times roundness; 0 where a single voxel
-                         ///< explains the window better than a spot does
-  double roundness = 0;  ///< 0 to 1: least curvature of the response over half an ideal spot's
-  double single = 0;     ///< as the score, of a single voxel in place of a spot
-  double amplitude = 0;  ///< of the spot, in the frame's own units; positive for what is looked for
+  double score = 0;  ///< signed root of twice the log-likelihood ratio, times the root of roundness; 0 if a
+                     ///< single voxel explains the window better than a spot
+  double roundness = 0;  ///< 0 to 1: least curvature of the response over half of an ideal spot's, at most 1
+  double single = 0;     ///< as the score, but for a single voxel in place of a spot
+  /// Height of the spot in the frame's units; positive for the kind of extremum that is searched.
+  double amplitude = 0;
   MOTES_HOST_DEVICE bool is_round() const { return roundness >= 1; }
 };
 
-/// The score with roundness by its fourth root.
+/// The score with the fourth root of roundness in place of its square root.
 MOTES_HOST_DEVICE inline double softened(const Evidence& e) {
   return e.roundness > 0 ? e.score / std::sqrt(std::sqrt(e.roundness)) : 0;
 }
 
 namespace rules {
 
-constexpr double kRound = 0.5;  // of an ideal spot's least curvature: round enough
-constexpr int kPhases = 16;     // sub-voxel places of a spot along an axis that are told apart
+constexpr double kRound = 0.5;  // an extremum is round from this share of an ideal spot's least curvature on
+constexpr int kPhases = 16;     // number of sub-voxel places of a spot along an axis
 
-/// Sums along one axis of the box: of the profile g, its square, g c and c c, c the centred coordinate.
+/// Sums along one axis of the box: of 1, the profile g, g g, g c and c c, with c the centred coordinate.
 struct AxisSums {
   double n = 1, g = 1, gg = 1, gc = 0, cc = 0;
 };
 
-/// Of the n values of a profile from g on.
+/// The sums of a profile of n values that begins at g.
 MOTES_HOST_DEVICE inline AxisSums axis_sums(const float* g, std::int64_t n) {
   AxisSums s;
   s.n = static_cast<double>(n);
@@ -54,40 +55,40 @@ MOTES_HOST_DEVICE inline AxisSums axis_sums(const float* g, std::int64_t n) {
   return s;
 }
 
-/// One axis of a frame of blocks (see blocks.h) and of the response.
+/// One axis of a frame in blocks (see blocks.h) and of the response.
 struct EvidenceAxis {
   std::int64_t size = 1;           ///< blocks
-  std::int64_t block = 1;          ///< voxels of a block
+  std::int64_t block = 1;          ///< voxels per block
   std::int64_t response_size = 1;  ///< voxels
-  int half = 0, core = 0;          ///< blocks either way of the box and of its core
+  int half = 0, core = 0;          ///< blocks from the middle to the sides of the box and of its core
   double curvature_scale = 0;
-  const float* profiles = nullptr;  ///< [kPhases + 1][2 half + 1], relative to the middle one's value
+  const float* profiles = nullptr;  ///< [kPhases + 1][2 half + 1], relative to the middle value
   const AxisSums* whole = nullptr;  ///< [kPhases + 1], of the whole profile
 };
 
-/// All that the extrema of one frame at one scale have in common. Trivially copyable.
+/// The parameters that all extrema of one frame at one scale share. Trivially copyable.
 struct EvidenceModel {
   std::array<EvidenceAxis, 3> axes;  ///< x, y, z
   double side = 1, sign = 1;
-  double lowest = 0, unit = 0;  ///< unit > 0: a frame of counts, most of them the lowest
+  double lowest = 0, unit = 0;  ///< see Counting; unit > 0: a frame of counts
 };
 
 using Index3 = std::array<std::int64_t, 3>;  // x, y, z
 using Place3 = std::array<double, 3>;        // x, y, z; blocks
 
-/// The box around a place: cut by the frame.
+/// The part within the frame of the box around a place.
 struct EvidenceBox {
   Index3 centre{}, first{}, count{};
   std::array<const float*, 3> g{};
   std::array<AxisSums, 3> axis;
 };
 
-/// Sums over the voxels of one column (x) of the box, offset taken off.
+/// Sums over the voxels of one column (x) of the box, minus the offset.
 struct ColumnSums {
   float y = 0, yy = 0, y_dy = 0, y_dz = 0, yg = 0;
 };
 
-/// Sums over the box; columns are added in order.
+/// Sums over the box; columns are added in a fixed order.
 struct BoxSums {
   double y = 0, yy = 0, yg = 0;
   std::array<double, 3> yc{};
@@ -101,7 +102,7 @@ struct BoxSums {
   }
 };
 
-/// Sums of products of y, g and a single voxel d, constant and slope taken out.
+/// Sums of products of y, g and a single voxel d after removal of constant and slope.
 struct Moments {
   double yy = 0, yg = 0, gg = 0, yd = 0, dd = 0, dof = 1;
 };
@@ -115,8 +116,8 @@ MOTES_HOST_DEVICE inline double signed_root(double yx, double yy, double xx, dou
 
 using Matrix3 = std::array<std::array<double, 3>, 3>;
 
-/// The least root of x^3 - 3 x - 2 r, |r| <= 1: between -2 and -1, where the cubic rises and bends down, so
-/// Newton's steps from -2 never pass it.
+/// The smallest root of x^3 - 3 x - 2 r, |r| <= 1. It is between -2 and -1, where the cubic rises and is
+/// concave, so Newton's steps from -2 do not pass it.
 MOTES_HOST_DEVICE inline double least_root(double r) {
   double x = -2;
   for (int i = 0; i < 40; ++i) {
@@ -160,8 +161,8 @@ MOTES_HOST_DEVICE inline bool exceeds(const Matrix3& m, int n, double level) {
          0;
 }
 
-/// Responses around an extremum, with the sign that makes it a maximum. Neighbours are told by their distance
-/// in memory: a copied index of which one axis is changed would stall the next load.
+/// Responses around an extremum, with the sign that makes it a maximum. Neighbours are found by their
+/// distance in memory, since a copied index with one changed axis would delay the next load.
 struct Around {
   const float* centre;
   std::array<std::int64_t, 3> stride;  ///< of x, y, z
@@ -194,7 +195,7 @@ MOTES_HOST_DEVICE inline Place3 sub_voxel(const EvidenceModel& model, const Resp
   return place;
 }
 
-/// min(least curvature over an ideal spot's / kRound, 1), at least 0.
+/// Least curvature over that of an ideal spot, divided by kRound and limited to 0..1.
 MOTES_HOST_DEVICE inline double roundness(const EvidenceModel& model, const ResponseView& response,
                                           const Index3& at) {
   const Around around(model, response, at);
@@ -244,7 +245,7 @@ MOTES_HOST_DEVICE inline EvidenceBox box_around(const EvidenceModel& model, cons
   return box;
 }
 
-/// `own`: the centre's value less the offset.
+/// `own`: the value at the centre minus the offset.
 MOTES_HOST_DEVICE inline Moments moments_of(const EvidenceBox& box, const BoxSums& sums, float own) {
   const std::array<AxisSums, 3>& axis = box.axis;
   const double n = axis[0].n * axis[1].n * axis[2].n;
@@ -271,12 +272,13 @@ MOTES_HOST_DEVICE inline Moments moments_of(const EvidenceBox& box, const BoxSum
   }
   const double dof = n - slopes - 2, floor = 1e-7 * sums.yy;
   m.dof = dof < 1 ? 1 : dof;
-  if (m.yy < 1e-6 * sums.yy && m.yy < floor) m.yy = floor;  // what float sums cannot tell from 0
+  if (m.yy < 1e-6 * sums.yy && m.yy < floor)
+    m.yy = floor;  // float sums are not exact enough to distinguish smaller values from 0
   return m;
 }
 
-/// Signed root of the Poisson likelihood ratio: are counts as dense in the box's core as around it? `values`:
-/// the voxels or blocks, x fastest.
+/// Signed root of twice the Poisson log-likelihood ratio of different to equal densities of counts in the
+/// box's core and around it. `values`: the voxels or blocks, x fastest.
 template <class T>
 MOTES_HOST_DEVICE double count_root(const EvidenceModel& model, const T* values, const Place3& place) {
   Index3 first{}, last{}, core_first{}, core_last{};
@@ -309,7 +311,7 @@ MOTES_HOST_DEVICE double count_root(const EvidenceModel& model, const T* values,
   return std::copysign(std::sqrt(ratio > 0 ? ratio : 0), inside - expected);
 }
 
-/// `counts`: count_root of the place, for frames of counts; any number for others.
+/// `counts`: count_root at the place for frames of counts; unused for others.
 MOTES_HOST_DEVICE inline Evidence evidence_of(const EvidenceModel& model, const Moments& m, double round,
                                               double counts) {
   Evidence evidence;

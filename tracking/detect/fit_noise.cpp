@@ -11,20 +11,22 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr std::size_t kBins = 12, kFewest = 60;
-constexpr double kMedianSquare = 0.4549;  // of a standard normal
+constexpr double kMedianSquare = 0.4549;  // median of the square of a standard normal variable
 constexpr double kCounts = 3;
-constexpr double kSpreadOfVariance = 2.8;  // variance of a bin's variance, over variance^2 / samples
-constexpr double kLeastPhotons = 0.01;     // of a voxel whose noise only the camera tells
+constexpr double kSpreadOfVariance = 2.8;  // variance of a bin's variance in units of variance^2 / samples
+constexpr double kLeastPhotons = 0.01;     // of a voxel whose noise comes only from the camera model
 
-/// Squares of a normal count for no more than this times their mean: the mean is then so much smaller.
+/// Squares of a normal variable are limited to kMostSquare times their mean, which multiplies the mean by
+/// kLimitedMean.
 constexpr double kMostSquare = 2.25, kLimitedMean = 0.77845;
 
 struct Bin {
   double size, mean, variance;
 };
 
-/// Robust: spots that were missed, or differ from the model, count for little. The median of the squares is
-/// where it begins; of grey levels in steps as large as the noise it alone would tell no more than the steps.
+/// A robust variance: missed spots and deviations from the model have little weight. It starts at `middle`,
+/// the median of the squares. The median itself is not enough if the steps of the grey levels are as large as
+/// the noise: it would only show the steps.
 double limited_variance(const NoiseSample* begin, std::size_t size, double middle) {
   constexpr int kRounds = 12;
   double variance = middle;
@@ -50,12 +52,12 @@ Bin bin_of(const NoiseSample* begin, std::size_t size) {
   }
   const double middle = static_cast<double>(quantile(squares, 0.5)) / kMedianSquare;
   const double limited = limited_variance(begin, size, middle);
-  // Of single photons most squares are next to 0, those of voxels without any: their mean tells the noise.
+  // With single photons most squares are close to 0 (voxels without photons), and their mean is the variance.
   const double variance = mean_square > kCounts * middle ? mean_square : limited;
   return {static_cast<double>(size), mean, variance};
 }
 
-/// weight(bin): over the squared standard error of its variance.
+/// weight(bin): inverse of the squared standard error of the bin's variance.
 template <class Weight>
 NoiseSums sums_of(const std::vector<Bin>& bins, const Weight& weight) {
   NoiseSums sums;
@@ -74,7 +76,7 @@ NoiseSums sums_of(const std::vector<Bin>& bins, const Weight& weight) {
 
 double scatter(const NoiseSums& sums) { return sums.w * sums.xx - sums.x * sums.x; }
 
-/// The slope that the sums tell; 0 where all voxels are alike.
+/// The slope of the line with no other condition; 0 if all voxels have the same expected value.
 double free_slope(const NoiseSums& sums) {
   const double det = scatter(sums);
   return det > 1e-9 * sums.w * sums.xx ? std::max(0.0, (sums.w * sums.xy - sums.x * sums.y) / det) : 0;
@@ -90,8 +92,8 @@ double slope_through(const NoiseSums& sums, double x, double y) {
 
 NoiseSums noise_sums(std::vector<NoiseSample> all) {
   if (all.size() < 50) return {};
-  // Bins hold half of what is left each, so that the bright end, which tells the slope, has bins of its own.
-  // Only their borders need order.
+  // Each bin holds half of the remaining samples, so that the bright end, which determines the slope, has
+  // several bins. Only the borders of bins need to be in order.
   const auto less = [](const NoiseSample& a, const NoiseSample& b) {
     return a.expected != b.expected ? a.expected < b.expected : a.square < b.square;
   };
@@ -106,7 +108,8 @@ NoiseSums noise_sums(std::vector<NoiseSample> all) {
     bins.push_back(bin_of(&all[begin], size));
     begin += size;
   }
-  // A bin whose variance is small by chance must not weigh more: the second time the line tells the weights.
+  // A bin whose variance is small by chance must not weigh more, so the line gives the weights of the second
+  // fit.
   const NoiseSums sums =
       sums_of(bins, [](const Bin& bin) { return bin.size / (bin.variance * bin.variance); });
   if (!(sums.w > 0)) return sums;

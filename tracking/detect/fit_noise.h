@@ -1,5 +1,5 @@
 #pragma once
-/// The noise of a frame's voxels as a line over what is expected of them.
+/// The variance of a frame's voxels as a linear function of their expected values.
 
 #include <limits>
 #include <vector>
@@ -18,22 +18,22 @@ struct NoiseSample {
   float expected, square;
 };
 
-/// Weighted sums of a line through (expected value, variance) of bins of samples.
+/// Weighted sums for a line through the points (expected value, variance) of bins of samples.
 struct NoiseSums {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-  double least = std::numeric_limits<double>::infinity();  ///< of the bins' variances
+  double least = std::numeric_limits<double>::infinity();  ///< least variance of a bin
   double level() const { return x / w; }
   double variance() const { return y / w; }
 };
 
-/// All 0 where there are too few samples. O(n log n).
+/// All 0 if there are too few samples. O(n log n).
 NoiseSums noise_sums(std::vector<NoiseSample> samples);
 
-/// Robust line through the sums; variance 1 where there are none. What is known of the camera holds: the gain
-/// is the slope, offset and read noise together a point of the line.
+/// The line from the sums; variance 1 if they are empty. Known camera values are kept: the gain is the slope,
+/// and offset and read noise together give a point of the line.
 Noise noise_line(const NoiseSums& sums, const CameraModel& camera = {});
 
-/// Standard error of the slope of a line with nothing known.
+/// Standard error of the slope if no camera value is known.
 double slope_error(const NoiseSums& sums);
 
 }  // namespace motes::tracking::detect

@@ -1,4 +1,4 @@
-/// The steps of fitting on the CPU: spots are dealt to threads, a window's columns are the lanes of a vector.
+/// The steps of fitting on the CPU: threads share the spots; a window's columns are the lanes of a vector.
 
 #include <algorithm>
 #include <atomic>
@@ -43,7 +43,7 @@ struct HostVoxels {
   }
 };
 
-/// All that the work on one spot needs.
+/// The arguments of the work on one spot.
 struct Task {
   FitSpots spots;
   HostVoxels voxels;
@@ -51,7 +51,7 @@ struct Task {
   const Noise& noise;
 };
 
-/// use(team), inlined so that it is compiled for every instruction set.
+/// Calls use(team); inlined so that it is compiled for every instruction set.
 template <class Use>
 MOTES_LANES void with_team(int width, const Use& use) {
   if (width == 8)
@@ -242,7 +242,7 @@ class HostFit final : public FitSteps {
 
   int rows() const { return (2 * window_.half[1] + 1) * (2 * window_.half[2] + 1); }
 
-  /// Calls body(i, memory, task) for i in [0, n), some at a time in one thread.
+  /// Calls body(i, memory, task) for i in [0, n); a thread takes `at_a_time` at once.
   template <class Body>
   void each_of(std::size_t n, std::size_t at_a_time, const Body& body, const Noise& noise = {}) {
     const Task task{{fit_source_, states_.data(), neighbours_.offsets().data(), neighbours_.all().data()},
@@ -261,7 +261,7 @@ class HostFit final : public FitSteps {
     each_of(states_.size(), 16, body, noise);
   }
 
-  /// Slopes of the background around spots that do not crowd.
+  /// Computes the slope of the background around spots that are not crowded.
   void tell_tilts() {
     Index3 half{};
     for (std::size_t a = 0; a < 3; ++a)
@@ -284,7 +284,7 @@ class HostFit final : public FitSteps {
   WindowSize window_;
   FitSource fit_source_;
   std::vector<FitState> states_;
-  std::vector<FitState> next_;  ///< of the sweep under way; kept, since new pages cost more
+  std::vector<FitState> next_;  ///< of the current sweep; a member to save allocations
   SpotNeighbours neighbours_;
 };
 

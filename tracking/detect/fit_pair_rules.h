@@ -1,8 +1,8 @@
 #pragma once
 /// Two spots fitted to one window, and one elongated spot, on the CPU and on the GPU.
 ///
-/// The elongated Gaussian is exp(-u' P u / 2), u the distance from its place in the typical spot's widths.
-/// Fitted are height, background, place and the six numbers of P.
+/// The elongated Gaussian is exp(-u' P u / 2), where u is the offset from its place in units of the typical
+/// spot's widths. The fit determines height, background, place and the six numbers of P.
 
 #include <array>
 #include <cmath>
@@ -12,14 +12,16 @@
 
 namespace motes::tracking::detect::rules {
 
-constexpr double kElongatedLead = 4;  // of squares, by which an elongated spot is taken for one
-constexpr double kPairSpread = 0.05;  // of the prior of a pair's widths
+// By how much an elongated spot's weighted squares must be lower than a pair's.
+constexpr double kElongatedLead = 4;
+constexpr double kPairSpread = 0.05;  // standard deviation of the prior of a pair's widths (ln)
 
-/// Two spots in place of one, with widths held.
+/// Two spots in place of one, with fixed widths.
 struct PairOfSpots {
   bool found = false;
   SpotModel spots[2];
-  double error_factor[2][3] = {};  ///< standard errors with the other spot unknown over those with it known
+  /// Ratio of the standard errors of a joint fit to those with the other spot known.
+  double error_factor[2][3] = {};
   double cost = 0;
 };
 
@@ -114,13 +116,14 @@ MOTES_HOST_DEVICE inline bool is_sound_pair(const Window& w, const double (&p)[k
   return square >= kLeastApart * kLeastApart && square <= kMostApart * kMostApart;
 }
 
-/// The errors of two spots that are fitted together over those of each alone; false where there are none.
+/// Sets the ratios of the errors of two spots fitted together to those of each alone; false if the matrix is
+/// singular.
 MOTES_HOST_DEVICE inline bool set_error_factors(const Symmetric<kPairParameters>& matrix, PairOfSpots& pair) {
   Symmetric<kPairParameters> together = matrix;
   if (!factorise(together)) return false;
   MOTES_UNROLL
   for (int s = 0; s < 2; ++s) {
-    Symmetric<5> alone;  // with the other spot known, its four rows are left out
+    Symmetric<5> alone;  // without the four rows of the other spot, which is known
     MOTES_UNROLL
     for (int a = 0; a < 5; ++a) {
       MOTES_UNROLL
@@ -137,7 +140,7 @@ MOTES_HOST_DEVICE inline bool set_error_factors(const Symmetric<kPairParameters>
   return true;
 }
 
-/// Levenberg-Marquardt on nine parameters; `typical` says where to begin, and the widths.
+/// Levenberg-Marquardt on nine parameters; `typical` gives the start and the widths.
 template <class Team>
 MOTES_LANES void fit_pair(const Team& team, const Window& w, const SpotModel& typical, const Matrix3& moments,
                           FitScratch& scratch, PairOfSpots& pair) {
@@ -189,7 +192,7 @@ template <class Team>
 struct ElongatedColumns {
   static constexpr int kCount = kElongatedParameters;
   using Floats = typename Team::Floats;
-  float per[3], from[3], height, background;  ///< per: widths' inverses, 0 along axes of one voxel
+  float per[3], from[3], height, background;  ///< per: inverse widths, 0 along axes of one voxel
   float xx, yy, zz, xy, xz, yz;
   Floats ux;
 
@@ -219,7 +222,7 @@ struct ElongatedColumns {
                  pz = xz * ux + (yz * uy + zz * uz);
     Floats g = -0.5F * (ux * px + (uy * py + uz * pz));
     const Floats none{};
-    g = none < g ? none : g;  // P is positive definite but for rounding
+    g = none < g ? none : g;  // P is positive definite except for rounding
     exp_lanes<Team>(g);
     const Floats hg = height * g;
     d[0] = g;
@@ -247,7 +250,7 @@ MOTES_LANES void elongated_equations(const Team& team, const Window& w,
 
 MOTES_HOST_DEVICE inline void begin_elongated(const SpotModel& typical, Matrix3 moments,
                                               double (&p)[kElongatedParameters]) {
-  constexpr double kLeastVariance = 0.3, kMostVariance = 8;  // over the typical one
+  constexpr double kLeastVariance = 0.3, kMostVariance = 8;  // relative to the typical one
   for (std::size_t a = 0; a < 3; ++a) moments[a][a] += 1;
   const Axes3 axes = axes_of(moments);
   const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -264,7 +267,7 @@ MOTES_HOST_DEVICE inline void begin_elongated(const SpotModel& typical, Matrix3 
   }
 }
 
-/// The weighted squares that one spot of any widths in any direction leaves, begun as fit_pair.
+/// The weighted squares left by a fit of one spot with any widths in any direction, started like fit_pair.
 template <class Team>
 MOTES_LANES double elongated_cost(const Team& team, const Window& w, const SpotModel& typical,
                                   const Matrix3& moments, FitScratch& scratch) {
@@ -299,8 +302,9 @@ MOTES_LANES double elongated_cost(const Team& team, const Window& w, const SpotM
   return here.cost;
 }
 
-/// Two spots that explain the window far better than one of any widths along the axes does, and as well as
-/// an elongated one in any direction; else none found. The cost of the pair is replaced by how much better.
+/// Fits two spots in place of one. The pair is found if it explains the window far better than one spot of
+/// any widths along the axes, and as well as an elongated spot in any direction. Its cost becomes the
+/// improvement over one spot.
 template <class Team, class Voxels>
 MOTES_LANES void pair_in_place_of(const Team& team, const FitSpots& spots, const Voxels& voxels,
                                   std::size_t spot, const Noise& noise, const std::array<double, 2>& typical,
@@ -319,7 +323,7 @@ MOTES_LANES void pair_in_place_of(const Team& team, const FitSpots& spots, const
   pair.cost = gain;
 }
 
-/// Makes a state that of one spot of a pair.
+/// Sets a state to that of one spot of a pair.
 MOTES_HOST_DEVICE inline void take_spot(const PairOfSpots& pair, int which,
                                         const std::array<double, 2>& typical, FitState& s) {
   const SpotModel& spot = pair.spots[which];
@@ -330,7 +334,7 @@ MOTES_HOST_DEVICE inline void take_spot(const PairOfSpots& pair, int which,
   s.width_spread = kPairSpread;
   for (int i = 0; i < kParameters; ++i) s.start[i] = s.p[i];
   s.settled = false;
-  s.last_move = 1;  // its neighbours are to be fitted again
+  s.last_move = 1;  // so that its neighbours are fitted again
   s.shape = Shape{};
   for (int a = 0; a < 3; ++a) s.error_factor[a] = pair.error_factor[which][a];
   s.split_gain = std::sqrt(pair.cost);

@@ -1,5 +1,5 @@
 #pragma once
-/// Residuals of fits with equal weights, from which the noise is told. On the CPU and on the GPU.
+/// Residuals of fits with equal weights, from which the noise is estimated. On the CPU and on the GPU.
 
 #include <cstddef>
 
@@ -7,8 +7,8 @@
 
 namespace motes::tracking::detect::rules {
 
-/// How far a fit of height, background and place draws its model towards each voxel: what is left of the
-/// noise there is less by that share.
+/// The leverage of each voxel in a fit of height, background and place: the share of the voxel's noise that
+/// the model follows, so that it is missing in the residual.
 struct Leverage {
   float mean = 0;                                          ///< of the spot's profile
   float background = 0, height = 0, place[3] = {0, 0, 0};  ///< one over the squares of each column
@@ -38,7 +38,7 @@ MOTES_HOST_DEVICE inline Leverage leverage_of(const Window& w, const FitProfiles
   return leverage;
 }
 
-/// Of the voxel (x, y, z) of a window; `light`: what the neighbours' models give there.
+/// The residual of the voxel (x, y, z) of a window; `light`: the sum of the neighbours' models there.
 MOTES_HOST_DEVICE inline NoiseSample residual_of(const SpotModel& spot, const FitProfiles& g,
                                                  const Leverage& leverage, int x, int y, int z, float value,
                                                  float light) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What a finished fit tells of a spot, in voxels. On the CPU and on the GPU.
+/// The results of a finished fit, in voxels. On the CPU and on the GPU.
 
 #include <cmath>
 #include <cstddef>
@@ -16,7 +16,7 @@ MOTES_HOST_DEVICE inline void set_elongation(const FitSource& source, const FitS
   const Vector3 values = axes_of(moments).values;
   double least = std::numeric_limits<double>::infinity(), most = 0.05;
   for (std::size_t a = 0; a < 3; ++a) {
-    if (!(source.sigma[a] > 0)) continue;  // no such axis
+    if (!(source.sigma[a] > 0)) continue;  // an axis of one voxel
     least = values[a] < least ? values[a] : least;
     most = values[a] > most ? values[a] : most;
   }
@@ -24,7 +24,7 @@ MOTES_HOST_DEVICE inline void set_elongation(const FitSource& source, const FitS
   spot.elongated = spot.elongation > kElongated && s.shape.deviatoric > kElongatedGain * excess;
 }
 
-/// `block`: voxels of a block, x, y, z.
+/// `block`: voxels per block along x, y, z.
 MOTES_HOST_DEVICE inline FittedSpot result_of(const FitSource& source, const Index3& block, const FitState& s,
                                               double excess) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN(), kRootOfTwoPi = 2.5066282746310002;

@@ -1,6 +1,6 @@
 #pragma once
-/// The fit of one spot, its neighbours held: Levenberg-Marquardt on seven parameters, and what its second
-/// moments tell. On the CPU and on the GPU; how the fits of all spots go together: gaussian_fit.cpp.
+/// The fit of one spot with fixed neighbours: Levenberg-Marquardt on seven parameters, then its second
+/// moments. On the CPU and on the GPU; gaussian_fit.cpp describes how the fits of all spots are combined.
 
 #include <array>
 #include <cmath>
@@ -18,30 +18,31 @@ enum Parameter { kHeight, kBackground, kX, kY, kZ, kWidthXY, kWidthZ };  ///< wi
 
 constexpr int kStepsOfSweep = 3;
 constexpr double kFarthest = 1.5;  // sigmas that a fit may move from its start
-constexpr double kStill = 2e-3;    // voxels: moves that end a spot's fit,
-constexpr double kLastMove = 0.2;  // and what the last sweep may move it at most
-constexpr double kCrowded = 0.35;  // of coupling to all neighbours: half a sweep's move is made
-constexpr double kHeld = 1e-3;     // spread of widths that are held
+constexpr double kStill = 2e-3;    // voxels: a shorter move ends a spot's fit
+constexpr double kLastMove = 0.2;  // voxels: a longer move in the last sweep means that the fit failed
+constexpr double kCrowded = 0.35;  // sum of coupling to neighbours from which on a sweep moves only half-way
+constexpr double kHeld = 1e-3;     // spread of the prior that fixes widths
 constexpr double kElongated = 1.3;
-constexpr double kElongatedGain = 20;  // five moments: one in a thousand by chance
-constexpr double kSplitGain = 25;      // of squares, for the moments and for the second spot
-constexpr double kSplitMoment = 0.3;  // of the largest second moment over the typical one, and over the least
+constexpr double kElongatedGain = 20;  // of five moments; by chance one in a thousand exceeds it
+constexpr double kSplitGain = 25;      // least decrease of squares by the moments and by a second spot
+// Least excess of the largest second moment over the typical and over the smallest one.
+constexpr double kSplitMoment = 0.3;
 
-/// How a spot's second moments differ from its model's: least squares on height, background and the six
-/// moments at the model's place.
+/// The difference of a spot's second moments from its model's, by least squares on height, background and the
+/// six moments at the model's place.
 struct Shape {
-  Matrix3 moments{};      ///< in units of the model's variances; 0: as the model
-  double gain = 0;        ///< by how much the weighted squares fall for the six moments
-  double deviatoric = 0;  ///< and for those that are not one width for all axes
+  Matrix3 moments{};      ///< in units of the model's variances; 0: the same as the model's
+  double gain = 0;        ///< decrease of the weighted squares by the six moments
+  double deviatoric = 0;  ///< the part of it that a common width for all axes does not give
 };
 
-/// Of one spot. Trivially copyable.
+/// The state of one spot's fit. Trivially copyable.
 struct FitState {
   double p[kParameters] = {};  ///< see Parameter; places in blocks
   double start[kParameters] = {};
   double variance[3] = {};    ///< of the place
   double light_variance = 0;  ///< of the logarithm of height times widths
-  double last_move = 0;       ///< of the last sweep that moved it, voxels
+  double last_move = 0;       ///< voxels, in the last sweep that moved it
   double width[2] = {0, 0};   ///< mean and spread of the prior of the widths
   double width_spread = 0;
   double error_factor[3] = {1, 1, 1};
@@ -59,7 +60,7 @@ struct FitSpots {
   const std::uint32_t* neighbours;
 };
 
-/// A place in voxels in blocks.
+/// The state to start from; places in voxels become blocks.
 MOTES_HOST_DEVICE inline FitState start_of(const Index3& block, const FitStart& start, double width_spread) {
   FitState s;
   s.width_spread = width_spread;
@@ -79,7 +80,7 @@ MOTES_HOST_DEVICE inline SpotModel model_of(const FitSource& source, const doubl
           {source.sigma[0] * xy, source.sigma[1] * xy, source.sigma[2] * z}};
 }
 
-/// The spot with the typical widths (ln) in place of its own.
+/// The spot with the typical widths (ln) instead of its fitted ones.
 MOTES_HOST_DEVICE inline SpotModel typical_at(const FitSource& source, const FitState& s,
                                               const std::array<double, 2>& typical) {
   const double p[kParameters] = {s.p[kHeight], s.p[kBackground], s.p[kX],   s.p[kY],
@@ -87,8 +88,8 @@ MOTES_HOST_DEVICE inline SpotModel typical_at(const FitSource& source, const Fit
   return model_of(source, p);
 }
 
-/// The voxels around a spot as it stands, less the light of its good neighbours. Voxels: cut(team, source,
-/// place, window), as cut_window.
+/// The voxels around a spot's current place, minus the light of its well-fitted neighbours. Voxels::cut(team,
+/// source, place, window) does what cut_window does.
 template <class Team, class Voxels>
 MOTES_LANES void window_of(const Team& team, const FitSpots& spots, const Voxels& voxels, std::size_t spot,
                            FitScratch& scratch, Window& w) {
@@ -176,7 +177,7 @@ struct ShapeColumns {
   }
 };
 
-/// The equations of the voxels alone.
+/// The normal equations of the voxels, without the prior.
 template <class Team>
 MOTES_LANES void voxel_totals(const Team& team, const Window& w, const SpotModel& spot,
                               const FitScratch& scratch, double* totals) {
@@ -185,7 +186,7 @@ MOTES_LANES void voxel_totals(const Team& team, const Window& w, const SpotModel
   totals_of(team, w, FitColumns<Team>(team, g, spot), scratch, totals);
 }
 
-/// The prior of the widths: one over its variances.
+/// The inverse variances of the prior of the widths.
 MOTES_HOST_DEVICE inline std::array<double, 2> width_precisions(const double* totals, const FitState& s,
                                                                 bool widths_held) {
   std::array<double, 2> precision{};
@@ -198,7 +199,7 @@ MOTES_HOST_DEVICE inline std::array<double, 2> width_precisions(const double* to
   return precision;
 }
 
-/// What the voxels tell, and the prior of the widths, of which `precision` is width_precisions'.
+/// The normal equations of the voxels and the prior of the widths; `precision`: from width_precisions.
 MOTES_HOST_DEVICE inline Normal<kParameters> equations_from(const double* totals, const FitState& s,
                                                             const double (&p)[kParameters],
                                                             const std::array<double, 2>& precision) {
@@ -247,8 +248,8 @@ MOTES_HOST_DEVICE inline bool sane(const FitSource& source, const FitState& s) {
   return true;
 }
 
-/// How much two spots of the filter's widths share of each other's light and slopes: about 1 at a distance of
-/// a width or two, .02 at five.
+/// How strongly the fits of two spots of the filter's widths depend on each other: about 1 at a distance of
+/// one or two widths, 0.02 at five.
 MOTES_HOST_DEVICE inline double coupling(const FitSource& source, const FitState& a, const FitState& b) {
   double square = 0;
   MOTES_UNROLL
@@ -260,8 +261,8 @@ MOTES_HOST_DEVICE inline double coupling(const FitSource& source, const FitState
   return width_of(-0.25 * square) * (square > 4 ? 0.5 * square - 1 : 1.0);
 }
 
-/// Whether a sweep need not fit the spot again: it has settled, and its neighbours' last moves are too short
-/// or too far away to move it.
+/// Whether a sweep can skip the spot: it has settled, and its neighbours' last moves are too short or too far
+/// away to move it.
 MOTES_HOST_DEVICE inline bool rests(const FitSpots& spots, std::size_t spot) {
   const FitState& s = spots.states[spot];
   if (!s.good) return true;
@@ -274,8 +275,7 @@ MOTES_HOST_DEVICE inline bool rests(const FitSpots& spots, std::size_t spot) {
   return moved < kStill;
 }
 
-/// Whether the spot stands so close to its neighbours that all of them, each making way for the others at
-/// once, might swing for ever.
+/// Whether the spot is so close to its neighbours that simultaneous moves could oscillate for ever.
 MOTES_HOST_DEVICE inline bool is_crowded(const FitSpots& spots, std::size_t spot) {
   double shared = 0;
   for (std::size_t k = spots.offsets[spot]; k < spots.offsets[spot + 1]; ++k) {
@@ -285,7 +285,7 @@ MOTES_HOST_DEVICE inline bool is_crowded(const FitSpots& spots, std::size_t spot
   return shared > kCrowded;
 }
 
-/// The mean of the window less the spot: where the background's fit begins.
+/// The mean of the window minus the spot: the start value for the background.
 template <class Team>
 MOTES_LANES double background_around(const Team& team, const Window& w, const SpotModel& spot,
                                      FitScratch& scratch) {
@@ -314,7 +314,7 @@ MOTES_LANES double background_around(const Team& team, const Window& w, const Sp
   return mean;
 }
 
-/// Variance of the logarithm of height times widths, from the factored equations.
+/// Variance of ln(height * widths), from the factored equations.
 MOTES_HOST_DEVICE inline double light_variance(const FitSource& source,
                                                const Symmetric<kParameters>& factored,
                                                const double (&p)[kParameters]) {
@@ -325,8 +325,8 @@ MOTES_HOST_DEVICE inline double light_variance(const FitSource& source,
   return inverse_form(factored, column);
 }
 
-/// Some steps of one spot that does not rest, its neighbours held. `s`: its state, to be changed.
-/// scratch.totals: of two systems.
+/// Some steps of the fit of one spot with fixed neighbours. `s`: its state, which changes. scratch.totals:
+/// has room for two systems.
 template <class Team, class Voxels>
 MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels& voxels, std::size_t spot,
                            const Noise& noise, bool widths_held, FitScratch& scratch, Window& w,
@@ -343,7 +343,7 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
   for (int i = 0; i < kParameters; ++i) before[i] = next[i] = s.p[i];
   double damping = 1e-3;
   bool still = false;
-  // What is large stands here once: on a GPU code that is long is slow to come by.
+  // The large functions are called in one place only: on a GPU long code is slow to load.
   for (int round = 0;; ++round) {
     voxel_totals(team, w, model_of(source, next), scratch, there);
     const std::array<double, 2> next_precision = width_precisions(there, s, widths_held);
@@ -393,7 +393,7 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
   }
 }
 
-/// By how much the squares fall for some columns, or NaN; their values go to `best`.
+/// The decrease of the squares by some columns, or NaN; the columns' coefficients go to `best`.
 template <int N>
 MOTES_HOST_DEVICE inline double fall_of(Symmetric<N> matrix, const double (&slope)[N], double (&best)[N]) {
   MOTES_UNROLL
@@ -403,7 +403,7 @@ MOTES_HOST_DEVICE inline double fall_of(Symmetric<N> matrix, const double (&slop
   return dot(best, slope);
 }
 
-/// Of the equations of ShapeColumns.
+/// The shape from the equations of ShapeColumns.
 MOTES_HOST_DEVICE inline Shape shape_of(const Normal<8>& n, const SpotModel& spot, int dimensions) {
   const Symmetric<8>& m = n.matrix;
   Symmetric<8> held = m;
@@ -412,7 +412,7 @@ MOTES_HOST_DEVICE inline Shape shape_of(const Normal<8>& n, const SpotModel& spo
   const double all = fall_of(held, n.slope, best);
   const Symmetric<2> plain{{m.at(0, 0), m.at(1, 0), m.at(1, 1)}};
   const double plain_slope[2] = {n.slope[0], n.slope[1]};
-  // One width for all axes: the sum of the three columns in the place of the first.
+  // A common width for all axes: the sum of the three columns replaces the first.
   const double squares = m.at(2, 2) + m.at(3, 3) + m.at(4, 4);
   const Symmetric<3> round{{m.at(0, 0), m.at(1, 0), m.at(1, 1), m.at(2, 0) + m.at(3, 0) + m.at(4, 0),
                             m.at(2, 1) + m.at(3, 1) + m.at(4, 1),
@@ -426,7 +426,7 @@ MOTES_HOST_DEVICE inline Shape shape_of(const Normal<8>& n, const SpotModel& spo
   for (int a = 0; a < 3; ++a) {
     MOTES_UNROLL
     for (int b = 0; b < 3; ++b) {
-      // The columns of mixed moments are products of first derivatives: in units of one over both widths.
+      // The columns of mixed moments are products of first derivatives, so their unit is 1 / (both widths).
       const double area = spot.sigma[static_cast<std::size_t>(a)] * spot.sigma[static_cast<std::size_t>(b)];
       const double scale = a == b ? 1 : 1 / (area > 1e-30 ? area : 1e-30);
       shape.moments[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = best[column[a][b]] * scale;
@@ -435,7 +435,7 @@ MOTES_HOST_DEVICE inline Shape shape_of(const Normal<8>& n, const SpotModel& spo
   return shape;
 }
 
-/// Of a good spot.
+/// Computes the shape of a well-fitted spot.
 template <class Team, class Voxels>
 MOTES_LANES void tell_shape(const Team& team, const FitSpots& spots, const Voxels& voxels, std::size_t spot,
                             const Noise& noise, const std::array<double, 2>& typical, int dimensions,
@@ -451,7 +451,7 @@ MOTES_LANES void tell_shape(const Team& team, const FitSpots& spots, const Voxel
   shape = shape_of(normal, model, dimensions);
 }
 
-/// `excess`: of the gains of all spots over chance.
+/// Whether the spot may be two. `excess`: ratio of the gains of all spots to those by chance.
 MOTES_HOST_DEVICE inline bool looks_double(const FitState& s, double excess) {
   if (!s.good || !(s.shape.gain >= kSplitGain * excess) || !all_finite(s.shape.moments)) return false;
   const Vector3 values = axes_of(s.shape.moments).values;

@@ -1,6 +1,6 @@
 #pragma once
-/// The CPU's team (see fit_window_rules.h): a window's columns are the lanes of a vector. Vector types, since
-/// loops this short are not turned into vector code at every level of optimisation.
+/// The CPU's team (see fit_window_rules.h): a window's columns are the lanes of a vector. Vector types are
+/// used because compilers do not vectorise such short loops at every level of optimisation.
 
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,7 @@ struct VectorTeam {
   MOTES_LANES void index(Floats& to) const {
     for (int i = 0; i < Width; ++i) to[i] = static_cast<float>(i);
   }
-  /// `end`: of the array that the row is in.
+  /// `end`: the end of the array that holds the row.
   template <class T>
   MOTES_LANES void load_voxels(const T* row, const T* end, int lanes, Floats& to) const {
     typename Lanes<T, Width>::Type voxels{};
@@ -47,9 +47,9 @@ struct VectorTeam {
   MOTES_LANES void sync() const {}
 };
 
-/// What one thread fits in.
+/// The working memory of one thread.
 struct FitMemory {
-  /// For windows of so many rows of so many columns.
+  /// For windows of `rows` rows with `width` columns.
   FitMemory(int rows, int width)
       : floats(static_cast<std::size_t>((2 * rows + rules::kMostNumbers) * width)),
         scratch{profiles, totals, floats.data() + 2 * rows * width} {

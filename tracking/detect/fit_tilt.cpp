@@ -14,7 +14,7 @@ using rules::TiltAxis;
 
 constexpr int kMostColumns = 32;
 
-/// A spot's profiles on the box, x, y, z.
+/// A spot's profiles over the box along x, y, z.
 using Profiles = std::array<std::vector<double>, 3>;
 
 Profiles profiles_on(const std::array<TiltAxis, 3>& axis, const SpotModel& spot) {

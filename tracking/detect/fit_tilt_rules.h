@@ -1,7 +1,7 @@
 #pragma once
-/// A box makes centred coordinates orthogonal to each other and to the constant, even where the frame cuts
-/// it, so slopes follow from sums over the voxels without a system of equations. Sums are kept for each
-/// column of the box, and added up in the order of columns.
+/// The slope of the background around a spot. In a box, centred coordinates are orthogonal to each other and
+/// to the constant, even if the frame cuts the box. So slopes follow from sums over the voxels without a
+/// system of equations. Sums are kept for each column of the box and added up in the order of columns.
 
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace motes::tracking::detect::rules {
 
-/// The box's extent along one axis. Its coordinates are c: the distance from the middle.
+/// The box along one axis. The coordinate c is the distance from its middle.
 struct TiltAxis {
   std::int64_t first = 0;
   int count = 1;
@@ -54,7 +54,7 @@ MOTES_HOST_DEVICE inline TiltSums tilt_sums(const TiltAxis& axis, const double* 
   return s;
 }
 
-/// Sums over the voxels of one column, the frame's value at the box's first voxel taken off.
+/// Sums over the voxels of one column, minus the value at the box's first voxel.
 struct TiltColumn {
   double y = 0, yy = 0, y_cy = 0, y_cz = 0, yg = 0;
   MOTES_HOST_DEVICE void add(double v, double cy, double cz, double g) {
@@ -66,7 +66,7 @@ struct TiltColumn {
   }
 };
 
-/// Sums over the box; columns are added in order.
+/// Sums over the box; columns are added in a fixed order.
 struct TiltBox {
   double y = 0, yy = 0, yg = 0;
   std::array<double, 3> yc{};

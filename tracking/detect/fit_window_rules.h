@@ -1,14 +1,14 @@
 #pragma once
-/// The window around one spot, and the sums over it that fits are made of, on the CPU and on the GPU.
+/// The window around one spot and the sums over it that fits need, on the CPU and on the GPU.
 ///
 /// A window's columns are the lanes of a team: on the CPU those of a vector (fit_team.h), on the GPU
-/// neighbouring threads (device_fit.cu). All other code runs once, in every thread of the team alike. Models
-/// are separable, so a voxel's derivatives are products of three table entries. Sums are kept in a float for
-/// each column, row after row, and added up in double in the order of columns: how many lanes run at once
-/// changes nothing.
+/// neighbouring threads (device_fit.cu). All other code runs in every thread of the team with the same
+/// values. Models are separable, so a voxel's derivatives are products of three table entries. Sums are kept
+/// in a float for each column, row after row, and added up in double in the order of columns, so the number
+/// of parallel lanes does not change the result.
 ///
 /// Team: kWidth; Floats, Ints; load(from, to), store(to, from); load_voxels(row, end, lanes, to);
-/// index(to): 0, 1, ...; each(n, use): use(i) for i in [0, n), dealt to threads; sync().
+/// index(to): 0, 1, ...; each(n, use): calls use(i) for i in [0, n), shared by the threads; sync().
 
 #include <array>
 #include <bit>
@@ -32,33 +32,33 @@ namespace motes::tracking::detect::rules {
 
 constexpr int kMostLanes = 16;
 
-/// Of a system of n columns: matrix, slope, cost.
+/// Number of sums for a system of n columns: matrix, slope, cost.
 constexpr int numbers(int n) { return pairs(n) + n + 1; }
 constexpr int kMostNumbers = numbers(11);
 
-/// exp(-u^2 / 2), times u / sigma, times u^2, for the voxels of a window along one axis; 0 beyond them up to
-/// the team's width.
+/// For the voxels of a window along one axis: g = exp(-u^2 / 2), d1 = g u / sigma, d2 = g u^2; 0 beyond the
+/// window up to the team's width.
 struct FitProfile {
   float g[kMostLanes], d1[kMostLanes], d2[kMostLanes];
 };
 using FitProfiles = FitProfile[3];
 
-/// What a team works in, beside the window. Sums may share their memory with profiles.
+/// The working memory of a team, besides the window. Sums may share memory with profiles.
 struct FitScratch {
   FitProfiles* profiles;  ///< of a spot; two for pairs
   double* totals;         ///< [numbers of a system], or of two
   float* sums;            ///< [numbers of a system][width]
 };
 
-/// The voxels of one spot's window, less its neighbours' light.
+/// The voxels of one spot's window, minus the light of its neighbours.
 struct Window {
   int first[3], count[3];
   float* values;   ///< [count z][count y][width]
-  float* weights;  ///< 1 / variance; before set_weights what the neighbours' models give there
+  float* weights;  ///< 1 / variance; before set_weights: the sum of the neighbours' models there
   MOTES_HOST_DEVICE int rows() const { return count[1] * count[2]; }
 };
 
-/// Where windows are cut from; blocks of voxels. Trivially copyable.
+/// The frame that windows are cut from, in blocks. Trivially copyable.
 struct FitSource {
   std::int64_t size[3];
   double sigma[3];  ///< of the filter, blocks
@@ -70,7 +70,7 @@ template <class Team>
 MOTES_LANES void exp_lanes(typename Team::Floats& x) {
   using Floats = typename Team::Floats;
   using Ints = typename Team::Ints;
-  constexpr float kShift = 12582912;  // 1.5 * 2^23: adding it rounds to whole numbers
+  constexpr float kShift = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
   const Floats least = Floats{} - 87.0F;
   x = x < least ? least : x;
   const Floats shifted = x * 1.44269504F + kShift, k = shifted - kShift;
@@ -119,7 +119,7 @@ MOTES_LANES void make_profile(const Team& team, double centre, double sigma, int
   }
 }
 
-/// Of the window's voxels; waits for the team before and after.
+/// Computes the profiles of the window's voxels; synchronises the team before and after.
 template <class Team>
 MOTES_LANES void make_profiles(const Team& team, const Window& w, const SpotModel& spot, FitProfiles& g) {
   team.sync();
@@ -138,7 +138,7 @@ MOTES_LANES void each_row(const Window& w, const Use& use) {
   for (int j = 0; j < w.count[1]; ++j, row += Team::kWidth) use(row, j, k);
 }
 
-/// The same for what takes long to come by: a GPU asks for several rows before it waits for the first.
+/// The same for slow memory: a GPU loads several rows before it waits for the first.
 template <class Team, class Use>
 MOTES_LANES void each_row_ahead(const Window& w, const Use& use) {
   int row = 0;
@@ -146,8 +146,7 @@ MOTES_LANES void each_row_ahead(const Window& w, const Use& use) {
     for (int j = 0; j < w.count[1]; ++j, row += Team::kWidth) use(row, j, k);
 }
 
-/// The window around a place, cut by the frame; no light taken off yet. `voxels`: the first of the frame, x
-/// fastest.
+/// Copies the window around a place, within the frame. `voxels`: the frame's first voxel, x fastest.
 template <class Team, class First>
 MOTES_LANES void cut_window(const Team& team, const FitSource& source, const First& voxels,
                             const double (&place)[3], Window& w) {
@@ -171,7 +170,7 @@ MOTES_LANES void cut_window(const Team& team, const FitSource& source, const Fir
   });
 }
 
-/// Takes the light of a neighbour off the window.
+/// Subtracts the light of a neighbour from the window.
 template <class Team>
 MOTES_LANES void take_off(const Team& team, const SpotModel& neighbour, FitScratch& scratch, Window& w) {
   using Floats = typename Team::Floats;
@@ -191,7 +190,7 @@ MOTES_LANES void take_off(const Team& team, const SpotModel& neighbour, FitScrat
   });
 }
 
-/// Takes a slope off the window; it counts as light that was there.
+/// Subtracts a slope from the window; for the weights it counts as light.
 template <class Team>
 MOTES_LANES void take_off(const Team& team, const Tilt& tilt, Window& w) {
   using Floats = typename Team::Floats;
@@ -215,7 +214,7 @@ MOTES_LANES void take_off(const Team& team, const Tilt& tilt, Window& w) {
   });
 }
 
-/// Weights by the expected values of `spot` and the neighbours.
+/// Sets the weights from the expected values of `spot` and its neighbours.
 template <class Team>
 MOTES_LANES void set_weights(const Team& team, const SpotModel& spot, const Noise& noise, FitScratch& scratch,
                              Window& w) {
@@ -248,7 +247,7 @@ struct Normal {
   double cost;  ///< sum of weighted squared residuals
 };
 
-/// Adds up what the lanes hold in scratch.sums, in order.
+/// Adds up the lanes of scratch.sums in order.
 template <class Team>
 MOTES_LANES void add_lanes(const Team& team, int count, const FitScratch& scratch, double* totals) {
   team.sync();
@@ -264,7 +263,7 @@ MOTES_LANES void add_lanes(const Team& team, int count, const FitScratch& scratc
 
 /// The normal equations of a model: the matrix, the slope and the cost go to `totals`, for all threads of the
 /// team. Columns: kCount; at(j, k, d, model) gives the derivatives and the model in row (j, k). The profiles
-/// must be made; where sums share their memory they are gone afterwards.
+/// must exist; if sums share their memory, they are overwritten.
 template <class Team, class Columns>
 MOTES_LANES void totals_of(const Team& team, const Window& w, const Columns& columns,
                            const FitScratch& scratch, double* totals) {
@@ -314,7 +313,7 @@ MOTES_LANES void normal_of(const Team& team, const Window& w, const Columns& col
   normal = normal_from<Columns::kCount>(scratch.totals);
 }
 
-/// Parameters that the voxels do not tell (no such axis) are held.
+/// Fixes parameters that the voxels do not determine (axes of one voxel).
 template <int N>
 MOTES_HOST_DEVICE inline void hold_unknown(Symmetric<N>& m) {
   MOTES_UNROLL
@@ -322,7 +321,7 @@ MOTES_HOST_DEVICE inline void hold_unknown(Symmetric<N>& m) {
     if (!(m.at(a, a) > 0)) m.at(a, a) = 1;
 }
 
-/// The step of Levenberg and Marquardt; false where there is none.
+/// The Levenberg-Marquardt step; false if the matrix is not positive definite.
 template <int N>
 MOTES_HOST_DEVICE inline bool damped_step(const Normal<N>& normal, double damping, double (&step)[N]) {
   Symmetric<N> damped = normal.matrix;

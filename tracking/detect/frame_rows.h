@@ -1,5 +1,5 @@
 #pragma once
-/// Checked access to a frame's voxels as float rows, whatever their type.
+/// Checked access to a frame's voxels as rows of floats, for every voxel type.
 
 #include <limits>
 
@@ -13,14 +13,15 @@ struct ValueRange {
   float low = 0, high = 0;
 };
 
-/// Values beyond this would overflow while they are summed up.
+/// Sums of larger values could overflow.
 constexpr float kLargestVoxel = std::numeric_limits<float>::max() / 1e6F;
 
 /// Throws InputError unless the sizes agree and the voxel size is positive and finite.
 void check_sizes(const VolumeFrame& frame);
 
-/// Throws InputError unless the frame is sound: sizes agree, the voxel size is positive and finite, and every
-/// voxel is finite (the message names the frame and the first bad voxel in storage order). O(voxels).
+/// The range of the frame's values. Throws InputError unless sizes agree, the voxel size is positive and
+/// finite, and every voxel is finite and at most kLargestVoxel in magnitude (the message names the frame and
+/// the first bad voxel in storage order). O(voxels).
 ValueRange check_frame(const Execution& execution, const VolumeFrame& frame);
 
 /// out[x] = voxel (z, y, x) - offset, x in [begin, begin + n).

@@ -1,12 +1,12 @@
-/// Each weight is the integral of a Gaussian over its voxel, which is right at any width, unlike samples of
-/// it at the voxel centres (these fail under about half a voxel, as the z axis of a stack often has). The
-/// integration adds the variance of a box one voxel wide, which is taken off beforehand; a sigma under that
-/// box's is the identity.
+/// Each weight is the integral of a Gaussian over its voxel, which is right at any width. Samples of the
+/// Gaussian at the voxel centres are wrong for widths under about half a voxel, which are common along the z
+/// axis of stacks. The integration adds the variance of a box one voxel wide, which is subtracted beforehand;
+/// a sigma below that of this box gives the identity.
 ///
 /// The second derivative is the plain second difference of the smoothed signal, so a Laplacian takes three
-/// smoothing passes and one 7-point stencil instead of six convolutions. (Lindeberg's discrete Gaussian would
-/// make that exactly a scale space, but at sigma near 1 it lets through far more of the finest noise, and
-/// finds fewer dim spots.)
+/// smoothing passes and one 7-point stencil instead of six convolutions. (With Lindeberg's discrete Gaussian
+/// this would be an exact scale space. But for sigma near 1 it passes far more of the finest noise, and fewer
+/// dim spots are found.)
 
 #include "tracking/detect/gaussian.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Separable Gaussian smoothing: the hot loops of the detector.
+/// Separable Gaussian smoothing: the loops in which the detector spends most time.
 
 #include <cstdint>
 #include <vector>
@@ -17,8 +17,8 @@ struct HalfKernel {
 /// sqrt(1/12), that of one voxel's box, gives the identity.
 HalfKernel gaussian_kernel(double sigma);
 
-/// Inner products of a kernel T and its second difference D = T(n-1) - 2 T(n) + T(n+1), over all n: what the
-/// response to white noise is made of.
+/// Inner products of a kernel T and its second difference D = T(n-1) - 2 T(n) + T(n+1), over all n. They give
+/// the response to white noise.
 struct KernelProducts {
   double smooth_smooth = 1;  ///< <T, T>
   double smooth_second = 0;  ///< <T, D>

@@ -1,19 +1,19 @@
 /// Levenberg-Marquardt on seven parameters: height, background, x, y, z, ln width in xy, ln width in z.
 ///
-/// Weights. Light's noise grows with the light. The first sweep, with equal weights and the widths held,
-/// leaves residuals; the median of their squares in bins of the expected value gives the variance at each,
-/// and a line through these (gain and read noise, in the end) the weights from then on. So the fit is that of
-/// maximum likelihood to first order, and the inverse of its normal equations is the covariance.
+/// Weights. Shot noise grows with the light. The first sweep has equal weights and fixed widths. The squares
+/// of its residuals, in bins of the expected value, give the variance as a line over the expected value (its
+/// slope is the camera's gain). This line gives the weights from then on. So the fit is that of maximum
+/// likelihood to first order, and the inverse of its normal equations is the covariance.
 ///
-/// Crowds. Each sweep fits every spot to the voxels less the models of its neighbours as the sweep before
-/// left them. The fixed point is the joint least-squares fit.
+/// Crowds. Each sweep fits every spot to the voxels minus the models of its neighbours from the sweep before.
+/// The fixed point is the joint least-squares fit.
 ///
-/// Pairs. Two spots nearer than about two widths make one maximum. Their second moments exceed the typical
-/// spot's along one axis. Where that is so beyond chance, two typical spots are fitted in place of one, and
-/// taken where they explain the voxels far better than one, and no worse than one elongated spot. Where many
-/// spots differ from the typical one, spots have shapes of their own, and none is split.
+/// Pairs. Two spots closer than about two widths have one maximum. Their second moments exceed the typical
+/// spot's along one axis. If they do so significantly, two typical spots are fitted. They replace the one
+/// spot if they explain the voxels far better, and no worse than one elongated spot. If many spots differ
+/// from the typical one, shapes vary, and none is split.
 ///
-/// What is done for one spot: fit_rules.h, fit_pair_rules.h.
+/// The rules for one spot are in fit_rules.h and fit_pair_rules.h.
 
 #include "tracking/detect/gaussian_fit.h"
 
@@ -28,7 +28,7 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr int kSweeps = 10;
-constexpr double kMedianGain = 5.35;  // of six moments, by chance
+constexpr double kMedianGain = 5.35;  // median gain of six moments by chance
 
 void settle(FitSteps& steps, const Noise& noise) {
   for (int s = 1; s < kSweeps && steps.sweep(noise, false); ++s) {
@@ -56,7 +56,7 @@ FittedSpots fit_together(FitSteps& steps, std::size_t starts, const FitOptions& 
   all.noise = noise_line(noise, options.camera);
   settle(steps, all.noise);
   all.typical = steps.typical_widths();
-  // Noise that is not white, and spots that are not Gaussian, make all gains larger.
+  // Noise that is not white and spots that are not Gaussian increase all gains.
   all.excess = std::max(1.0, steps.tell_shapes(all) / kMedianGain);
   if (options.split && steps.split_pairs(all)) {
     steps.find_neighbours();

@@ -10,7 +10,7 @@
 
 namespace motes::tracking::detect {
 
-/// Where to begin: voxels, and the height above background.
+/// The start of a fit: a place in voxels, and the height above background.
 struct FitStart {
   Place place{};
   double amplitude = 0;  ///< negative for dark spots
@@ -22,19 +22,20 @@ struct FittedSpot {
   double background = 0;
   std::array<double, 3> sigma{};  ///< voxels; 0 along axes of one voxel
   Place error{};                  ///< standard errors of the place, voxels; 0 along axes of one voxel
-  double elongation = 1;   ///< longest over shortest width, against the typical spot's; NaN where not good
-  bool elongated = false;  ///< over 1.3, beyond chance
+  double elongation = 1;   ///< longest over shortest width, relative to the typical spot; NaN if not good
+  bool elongated = false;  ///< significantly over 1.3
   double light = 0;        ///< sum over the spot's voxels, above background
-  double light_error = 0;  ///< its standard error, neighbours and shape known; NaN where not good
-  double split_gain = 0;   ///< of a pair: signed root of the likelihood ratio of two spots to one
-  bool good = false;  ///< false: the fit left its window or did not settle; only `place` holds, the start
+  double light_error = 0;  ///< its standard error for known neighbours and shape; NaN if not good
+  double split_gain = 0;   ///< of a pair: signed root of twice the log-likelihood ratio of two spots to one
+  /// False: the fit left its window or did not settle; only `place` is valid and is the start.
+  bool good = false;
 };
 
 struct FitOptions {
   double width_spread = 0.3;  ///< standard deviation of the prior of ln(width / filter sigma)
-  bool split = false;         ///< spots that two typical spots explain far better than one become two
-  bool leverage = true;       ///< residuals are made up for what the fit takes of the noise
-  CameraModel camera;         ///< of blocks; what is not known is told from the residuals
+  bool split = false;         ///< split spots that two typical spots explain far better than one
+  bool leverage = true;       ///< correct residuals for the noise that the fit follows
+  CameraModel camera;         ///< of blocks; unknown values are estimated from the residuals
 };
 
 struct FittedSpots {
@@ -44,9 +45,9 @@ struct FittedSpots {
 
 /// Fits every start by weighted least squares within 2.5 sigma: a Gaussian (place, height, one width in x and
 /// y and one in z) on a constant background. Spots whose windows overlap are fitted together, by sweeps. The
-/// noise's variance, as a line over the expected value, is told from the residuals of the first sweep, unless
-/// the camera is known. Element i is that of start i; those beyond are second spots split off, good ones
-/// only. The same for any thread count. O(n * voxels of a window).
+/// variance of the noise, as a line over the expected value, is estimated from the residuals of the first
+/// sweep, unless the camera is known. Result i belongs to start i; further results are second spots of pairs,
+/// well-fitted ones only. The same for any thread count. O(n * voxels of a window).
 FittedSpots fit_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                       std::span<const FitStart> starts, const FitOptions& options = {});
 

@@ -12,8 +12,9 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr double kClear = 4;
-// Shares of all voxels. In symmetric noise .026 of a plane and .001 of a stack look hot. In skewed noise
-// more do (exponential: .047 of a plane), and their repair would leave lumps that look like spots.
+// Largest shares of hot voxels. In symmetric noise 0.026 of the voxels of a plane and 0.001 of those of a
+// stack look hot. In skewed noise more do (exponential: 0.047 of a plane), and their repair would leave lumps
+// that look like spots.
 constexpr double kMostInPlane = 0.04, kMostInStack = 0.01;
 
 struct Repair {

@@ -11,7 +11,7 @@
 namespace motes::tracking {
 namespace {
 
-constexpr double kLargestLabel = 16777216;  // up to here a float holds every whole number
+constexpr double kLargestLabel = 16777216;  // a float represents every whole number up to this
 
 struct Sums {
   double voxels = 0, x = 0, y = 0, z = 0, light = 0;
@@ -31,7 +31,7 @@ void check_label(const VolumeFrame& frame, T value, std::int64_t z, std::int64_t
   }
 }
 
-/// `light(z, y, x)`: the image's value. Runs of one label along x share a look-up.
+/// `light(z, y, x)`: the image's value. Runs of one label along x need one look-up.
 template <class T, class Light>
 std::map<std::int64_t, Sums> sums_of(const VolumeFrame& frame, std::span<const T> voxels,
                                      const Light& light) {

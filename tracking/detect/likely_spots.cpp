@@ -14,25 +14,29 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kTouching = 5;         // sigma between spots side by side
-constexpr double kTouchingShare = 0.4;  // of the spots
-constexpr double kAlike = 0.25;         // ratio of their responses at least
-constexpr double kMostInGap = 0.1;      // unround maxima in a gap, for each above it
-constexpr double kDisturbed = 0.3;      // of the median score of round spots
-constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
-constexpr double kSmoothExcess = 4;     // or of how many times the finest detail's strength its responses are
-constexpr double kBlocks = 3;           // sigma, voxels: wider filters score blocks of voxels
-constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
-constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd
-constexpr double kAgree = 1.5;          // times as many spots by score
-constexpr double kFalseShare = 0.05;    // of what is told by response
-constexpr double kUnroundOver = 1.5;    // of the level: pairs that touch, not edges of specks
-constexpr double kLopsided = 1.2;       // maxima's responses over minima's, by median and upper quartile
-constexpr double kMirrored = 1.6;       // maxima's responses over minima's, by rank, at most,
-constexpr double kMirroredShare = 0.5;  // and how many minima for each
+constexpr double kTouching = 5;         // largest distance of touching spots, in sigma
+constexpr double kTouchingShare = 0.4;  // least share of round spots that touch another
+constexpr double kAlike = 0.25;         // least ratio of their responses
+constexpr double kMostInGap = 0.1;      // most unround maxima in a gap, per maximum above it
+constexpr double kDisturbed = 0.3;  // least score of disturbed spots, relative to the median of round spots
+// From this stretch on, or this ratio of its responses to the finest detail, noise is smooth, so that
+// responses are better than scores.
+constexpr double kSmooth = 1.6;
+constexpr double kSmoothExcess = 4;
+constexpr double kBlocks = 3;        // sigma in voxels: wider filters score blocks of voxels
+constexpr double kNoiseScore = 1.1;  // highest score of noise, in units of the stretch
+constexpr double kInCrowd = 0.8;  // least response of spots in a crowd, relative to the least of other spots
+constexpr double kAgree = 1.5;    // most times as many spots by score as by response
+constexpr double kFalseShare = 0.05;  // of false spots among those by response
+// Least score, relative to the level, of pairs that touch, unlike edges of specks.
+constexpr double kUnroundOver = 1.5;
+// Ratio of maxima's to minima's responses, at the median and the upper quartile.
+constexpr double kLopsided = 1.2;
+constexpr double kMirrored = 1.6;       // most times that maxima respond more than minima of the same rank,
+constexpr double kMirroredShare = 0.5;  // and least number of minima per maximum
 constexpr std::size_t kFewestMirrored = 4;
-constexpr double kWidest = 3;               // sigma, voxels: noise is hardly smoothed by more
-constexpr std::size_t kFewestOthers = 100;  // maxima, and minima, that tell their quartiles
+constexpr double kWidest = 3;               // sigma in voxels: noise is rarely smoothed more than this
+constexpr std::size_t kFewestOthers = 100;  // maxima and minima needed for quartiles
 
 }  // namespace
 
@@ -76,7 +80,7 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
   const double least = kDisturbed * percentile(scores, 0.5);
   std::erase_if(high, [&](const LikelySpot& one) { return one.spot.score < least; });
   const auto before = [](const LikelySpot& a, const LikelySpot& b) { return a.spot.voxel < b.spot.voxel; };
-  std::vector<LikelySpot> all;  // where both have one, it is that of `high`, which is taken
+  std::vector<LikelySpot> all;  // if a maximum is in both, the entry of `high` is kept, which is taken
   std::set_union(high.begin(), high.end(), likely.begin(), likely.end(), std::back_inserter(all), before);
   likely = std::move(all);
 }
@@ -86,10 +90,11 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
   const auto told = spots_by_response(filter, all, kNoiseScore * stretch);
-  constexpr double kTiny = 1e-6;  // margin at which only the finest detail counts
+  constexpr double kTiny = 1e-6;  // a margin so small that only the finest detail counts
   if (!told || (stretch < kSmooth && told->deviation < kSmoothExcess * maxima.noise_deviation(kTiny) / kTiny))
     return;
-  // In blocks (blocks.h) the noise of neighbours is less alike, and its finest detail says little of it.
+  // In blocks (blocks.h) the noise of neighbours is less correlated, and the finest detail says little about
+  // it.
   const bool in_blocks = *std::max_element(filter.sigma.begin(), filter.sigma.end()) > kBlocks;
   const bool noise_is_seen = in_blocks && told->noise >= told->spots;
   std::size_t next = 0, before = 0, after = 0;
@@ -112,17 +117,17 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 
 namespace {
 
-/// Responses from which on maxima are spots: infinity where none stand out.
+/// The response from which on maxima are spots; infinity if none stand out.
 struct TailLevel {
-  double least = 0;  ///< of the spots' responses
-  double level = 0;  ///< between these and what lies below
+  double least = 0;  ///< lowest response of the spots
+  double level = 0;  ///< between that and the responses below
 
   bool takes(const LikelySpot& one) const {
     return one.response >= (one.is_round ? least : kUnroundOver * level);
   }
 };
 
-/// Of the round ones among `all` maxima.
+/// The level for the round ones among `all` maxima.
 TailLevel level_over_others(const std::vector<LikelySpot>& all) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<double> responses;
@@ -141,7 +146,7 @@ std::vector<double> responses_of(const std::vector<LikelySpot>& all) {
   return responses;
 }
 
-/// Of the maxima of `all` that `likely` does not take.
+/// Responses of the maxima in `all` that `likely` does not take.
 std::vector<double> responses_of_others(const std::vector<LikelySpot>& all,
                                         const std::vector<LikelySpot>& likely) {
   std::vector<double> others;
@@ -154,7 +159,7 @@ std::vector<double> responses_of_others(const std::vector<LikelySpot>& all,
   return others;
 }
 
-/// Whether these responses of maxima are clearly higher than minima are deep.
+/// Whether these maxima are clearly higher than minima are deep, by responses.
 bool are_lopsided(const std::vector<double>& responses, std::span<const double> depths) {
   if (responses.size() < kFewestOthers || depths.size() < kFewestOthers) return false;
   const auto higher = [&](double share) {
@@ -183,7 +188,7 @@ void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping 
 
 namespace {
 
-/// Whether half as many minima or more are as deep as the taken maxima are high, and as deep at each rank.
+/// Whether at least half as many minima as taken maxima are as deep as these are high, rank by rank.
 bool are_mirrored(const std::vector<LikelySpot>& likely, const ScoredMinima& minima) {
   std::vector<double> heights, depths = minima.depths;
   for (const LikelySpot& one : likely)

@@ -1,6 +1,6 @@
-/// Laplacian of Gaussian -> local maxima -> those that are spots -> positions, at one scale or at several.
-/// Each step is in its own file: search (on the CPU, on the GPU), response, maxima, choice (evidence,
-/// selection), refine, gaussian_fit; parts joins maxima of one object, scale_space scales.
+/// Laplacian of Gaussian -> local maxima -> spots -> positions, at one scale or at several. Each step has its
+/// own file: search (on the CPU, on the GPU), response, maxima, choice (evidence, selection), refine,
+/// gaussian_fit; parts joins maxima of one object, scale_space joins scales.
 
 #include <algorithm>
 #include <array>
@@ -57,22 +57,22 @@ void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
                      std::to_string(frame.shape.voxels()) + "; give a mask of the frame's shape");
 }
 
-/// A frame whose spots are looked for: `frame` itself, or that without hot voxels.
+/// The frame to search, with or without hot voxels.
 struct Task {
   const VolumeFrame& frame;
   const std::vector<Filter>& scales;
   const DetectionOptions& options;
-  bool repair = false;  ///< hot voxels, if there are any, are to be removed first
+  bool repair = false;  ///< remove hot voxels first, if there are any
 };
 
-/// The spots of every scale. Stops after the first scale that shows hot voxels where these are to be removed.
+/// The spots of every scale. If hot voxels are to be removed, stops after the first scale that shows some.
 struct ScaleSpots {
   std::vector<Spots> spots;
   std::int64_t local_maxima = 0;  ///< of the first scale
   bool hot_voxels = false;
 };
 
-/// Of one scale, each object once.
+/// The spots of one scale, with one for each object.
 Spots spots_at(const Execution& execution, SpotSearch& search, const Task& task, const Filter& filter) {
   Spots spots = detect::spots_of(search, task.options);
   if (detect::by_evidence(task.options))
@@ -95,7 +95,7 @@ ScaleSpots spots_of_scales(const Execution& execution, SpotSearch& search, const
   return all;
 }
 
-/// Keeps of each scale's spots those that no stronger spot of another scale suppresses.
+/// Removes spots that a stronger spot of another scale suppresses.
 void keep_strongest(const Shape3& shape, const std::vector<Filter>& scales, std::int64_t max_count,
                     std::vector<Spots>& all) {
   std::vector<detect::ScaleCandidate> candidates;
@@ -130,7 +130,7 @@ void keep_strongest(const Shape3& shape, const std::vector<Filter>& scales, std:
   }
 }
 
-/// Those of `found` that `order` names, in its order.
+/// The detections with the indices `order`, in that order.
 Detections picked(const Detections& found, const std::vector<std::size_t>& order) {
   Detections result = found;
   const auto pick = [&](const std::vector<double>& from, std::vector<double>& to) {
@@ -164,7 +164,7 @@ Detections sorted(const VolumeFrame& frame, const Detections& found) {
   return picked(found, order);
 }
 
-/// Those whose voxel lies where `is_data` is not 0. Fits may have moved them.
+/// The detections in voxels where `is_data` is not 0. A fit may have moved a spot out of the data.
 Detections within(const VolumeFrame& frame, const std::vector<std::uint8_t>& is_data,
                   const Detections& found) {
   const Shape3& shape = frame.shape;
@@ -188,7 +188,7 @@ void note(std::span<const Spots> all, DetectionReport& report) {
         report.warnings.push_back(warning);
 }
 
-/// Of several scales, that of most spots.
+/// Stores the noise; of several scales, that of the one with most spots.
 void note_noise(const std::optional<VoxelNoise>& noise, const DetectionOptions& options,
                 DetectionReport& report) {
   if (!noise || (report.noise && report.noise->spots >= noise->spots)) return;
@@ -211,7 +211,8 @@ Detections detect_one_scale(const Execution& execution, SpotSearch& search, cons
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }
 
-/// Responses are made twice, at each scale of which a spot is left, so that memory holds one at a time.
+/// The response is computed again at each scale that keeps spots, so that memory holds one response at a
+/// time.
 Detections detect_scales(const Execution& execution, SpotSearch& search, const Task& task,
                          DetectionReport& report, bool& hot_voxels, Detections found) {
   if (task.scales.size() == 1)
@@ -262,13 +263,13 @@ Detections detect_with(MakeSearch make, const Execution& execution, const Volume
   return result;
 }
 
-/// Whether a frame is to be searched on a GPU. Throws ResourceError where one is asked for that is not there.
+/// Whether to search a frame on a GPU. Throws ResourceError if a GPU is asked for and missing.
 bool on_gpu(const Execution& execution, const VolumeFrame& frame) {
   const bool asked = execution.backend == Backend::cuda;
   if (!asked && (execution.backend == Backend::cpu || !detect::worth_a_gpu(execution, frame.shape)))
-    return false;  // and no GPU is woken up
+    return false;  // without initialising a GPU
   if (execution.workspace != nullptr && execution.workspace->device_bytes() > 0)
-    return true;  // it is at work
+    return true;  // a GPU is already in use
   const auto devices = gpu::list_devices();
   if (asked && devices.devices.empty())
     throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");

@@ -1,7 +1,7 @@
-/// A row at a time: a branch-free comparison with the six face neighbours marks the few voxels worth the full
-/// look at all 26. Voxels equal to a neighbour are put aside; their plateaus are walked afterwards, one by
-/// one, since only the whole plateau tells whether it is a maximum (an L-shaped one has several "first"
-/// voxels, and one may climb on around the corner).
+/// Works row by row. A branch-free comparison with the six face neighbours marks the few voxels to compare
+/// with all 26. Voxels equal to a neighbour are examined afterwards, plateau by plateau, since only the whole
+/// plateau shows whether it is a maximum (an L-shaped one has several "first" voxels, and a higher voxel may
+/// be around the corner).
 
 #include "tracking/detect/maxima.h"
 
@@ -16,7 +16,7 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr std::int64_t kBand = 64;  // rows of a task
+constexpr std::int64_t kBand = 64;  // rows per task
 
 Shape3 shape_of(const ResponseView& response) { return {response.nz, response.ny, response.nx}; }
 
@@ -28,7 +28,7 @@ struct Found {
   std::vector<Voxel> strict, tied;
 };
 
-/// Calls visit(neighbour) for each of up to 26, until it returns false.
+/// Calls visit(neighbour) for up to 26 neighbours, until it returns false.
 template <class Visit>
 void visit_neighbours(const Shape3& shape, const Voxel& v, const Visit& visit) {
   for (std::int64_t z = std::max<std::int64_t>(0, v.z - 1); z <= std::min(shape.nz - 1, v.z + 1); ++z)
@@ -39,13 +39,13 @@ void visit_neighbours(const Shape3& shape, const Voxel& v, const Visit& visit) {
 
 enum class Standing { exceeded, tied, strict };
 
-/// How `v` stands among its neighbours: in the response (sign 1), or upside down (sign -1).
+/// Compares `v` with its neighbours, in the response (Sign 1) or in its negative (Sign -1).
 template <int Sign>
 Standing standing_of(const ResponseView& response, const Voxel& v) {
   const Shape3 s = shape_of(response);
   const float value = Sign * response.at(v.z, v.y, v.x);
   const std::int64_t first = std::max<std::int64_t>(0, v.x - 1), last = std::min(s.nx - 1, v.x + 1);
-  int equal = 0;  // with the voxel itself
+  int equal = 0;  // including the voxel itself
   for (std::int64_t z = std::max<std::int64_t>(0, v.z - 1); z <= std::min(s.nz - 1, v.z + 1); ++z)
     for (std::int64_t y = std::max<std::int64_t>(0, v.y - 1); y <= std::min(s.ny - 1, v.y + 1); ++y) {
       const float* row = row_of(response, z, y);
@@ -58,8 +58,8 @@ Standing standing_of(const ResponseView& response, const Voxel& v) {
   return equal > 1 ? Standing::tied : Standing::strict;
 }
 
-/// marks[x] != 0: over the floor and not exceeded by a face neighbour, by the response times Sign. Missing
-/// rows are the row itself.
+/// Sets marks[x] to non-zero where the response times Sign is over the floor and no face neighbour exceeds
+/// it. At a face of the frame the row takes the place of the missing one.
 template <int Sign>
 void mark_row(const ResponseView& response, std::int64_t z, std::int64_t y, float floor,
               unsigned char* marks) {
@@ -93,7 +93,7 @@ void scan_row(const ResponseView& response, std::int64_t z, std::int64_t y, floa
   }
 }
 
-/// The plateau around `seed`, sorted, added to `seen`; empty if a voxel beside it is higher.
+/// The plateau around `seed`, sorted; empty if an adjacent voxel is higher. Its voxels are added to `seen`.
 std::vector<Voxel> plateau_around(const ResponseView& response, const Voxel& seed, std::set<Voxel>& seen) {
   const float value = response.at(seed.z, seed.y, seed.x);
   std::vector<Voxel> members{seed};

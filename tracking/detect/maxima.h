@@ -14,14 +14,14 @@ struct Voxel {
   friend auto operator<=>(const Voxel&, const Voxel&) = default;
 };
 
-/// Voxels over `floor` that no voxel of their 26-neighbourhood exceeds, in storage order. A plateau (touching
-/// voxels of one value) that nothing around it exceeds counts once: as its voxel nearest to its centre of
-/// mass, the first of those in storage order. Reads the response alone. O(voxels); the same for any thread
-/// count.
+/// Voxels over `floor` that no voxel of their 26-neighbourhood exceeds, in storage order. A plateau (adjacent
+/// voxels of one value) without a higher voxel around it counts once: as the voxel nearest to its centre of
+/// mass, or the first such voxel in storage order. Reads only the response itself. O(voxels); the same for
+/// any thread count.
 std::vector<Voxel> local_maxima(const Execution& execution, const ResponseView& response, float floor);
 
-/// Some of the strict local minima below -floor, in storage order: those of rows spread evenly over the
-/// frame, each of which stands for `rows_per_sample` rows. O(voxels / rows_per_sample).
+/// A sample of the strict local minima below -floor, in storage order: those of every `rows_per_sample`-th
+/// row. O(voxels / rows_per_sample).
 struct SampledMinima {
   std::vector<Voxel> voxels;
   double rows_per_sample = 1;

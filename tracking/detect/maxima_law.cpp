@@ -1,11 +1,13 @@
-/// Gaussian: shares of maxima of a white field seen through the LoG that exceed 0, .5, 1 ... 4 deviations, in
-/// one, two and three dimensions, measured on 10^5 maxima; fields smoothed by up to two voxels differ by less
-/// than a fifth at 4. Beyond, the tail is that of the expected Euler characteristic (threshold.cpp).
+/// Gaussian: the table holds the shares of maxima that exceed 0, 0.5, 1 ... 4 standard deviations, for
+/// LoG-filtered white noise in one, two and three dimensions, measured on 10^5 maxima. For noise smoothed by
+/// up to two voxels they differ by less than a fifth at 4. Beyond 4, the tail is that of the expected Euler
+/// characteristic (threshold.cpp).
 ///
 /// Skewed: sums of a few skewed values (exponential, lognormal, photons, gain registers) are close to shifted
-/// lognormal values, that is a Gaussian field u seen through (exp(skew u) - 1) / skew, which rises with u:
-/// its maxima are those of u (translation process; Grigoriu 1995). The median of the maxima, which is well
-/// known, gives the scale for each skew; the upper half of the maxima tells the skew.
+/// lognormal values: (exp(skew u) - 1) / skew for a Gaussian field u. This function rises with u, so its
+/// maxima are at the maxima of u (translation process; Grigoriu 1995). For each skew the median of the
+/// maxima, which is known well, gives the scale. The upper half of the maxima gives the likelihood of the
+/// skew.
 
 #include "tracking/detect/maxima_law.h"
 
@@ -25,11 +27,11 @@ constexpr std::array<std::array<double, 9>, 3> kExceed{{{1, .82, .545, .283, .11
                                                         {1, .985, .92, .75, .474, .222, .077, .019, .003}}};
 constexpr int kSkews = 25;
 constexpr double kSkewStep = 0.03;
-constexpr double kUsualSkew = 0.2;  // its prior is exponential, of this mean
+constexpr double kUsualSkew = 0.2;  // mean of the exponential prior of the skew
 constexpr std::size_t kBins = 40;
 constexpr double kTinyWeight = 1e-6;
 
-/// Where the share of maxima over it, which falls, is `wanted`.
+/// The height at which the falling function `beyond` is `wanted`.
 template <class Beyond>
 double height_of(const Beyond& beyond, double wanted, double high) {
   double low = 0;

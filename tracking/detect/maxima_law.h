@@ -1,5 +1,5 @@
 #pragma once
-/// How high the maxima of noise are in the filter's response.
+/// The distribution of the heights of noise maxima in the filter's response.
 
 #include <array>
 #include <span>
@@ -7,15 +7,15 @@
 
 namespace motes::tracking::detect {
 
-/// Of a Gaussian random field, in its standard deviations.
+/// Maxima of a Gaussian random field, in units of its standard deviation.
 class GaussianMaxima {
  public:
   explicit GaussianMaxima(int dimensions);
   /// Share of the maxima that exceed u deviations.
   double beyond(double u) const;
-  /// The deviations below which lies a share of those maxima that lie below `cut`.
+  /// The quantile `share` of the maxima below `cut`, in deviations.
   double quantile_below(double share, double cut) const;
-  /// Deviation of noise whose maxima below `cut` (in responses) have this median.
+  /// The standard deviation of noise whose maxima below `cut` have this median; both are responses.
   double deviation(double median, double cut) const;
 
  private:
@@ -23,8 +23,8 @@ class GaussianMaxima {
   const std::array<double, 9>& exceed_;
 };
 
-/// Of a skewed field, in deviations of the Gaussian field that has as many maxima below and above their
-/// median. The skew is not known: shares are means over all skews, each weighted by its likelihood.
+/// Maxima of a skewed field, in deviations of the Gaussian field whose maxima have the same median. The skew
+/// is not known: shares are means over all skews, weighted by their likelihood.
 class SkewedMaxima {
  public:
   /// `heights` [n]: of maxima of noise, all below `cut`. O(n).

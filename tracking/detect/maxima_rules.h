@@ -1,5 +1,5 @@
 #pragma once
-/// Local maxima voxel by voxel, on the CPU and on the GPU.
+/// Rules for local maxima, on the CPU and on the GPU.
 
 #include <array>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace motes::tracking::detect::rules {
 
-/// The member of a plateau nearest to its centre of mass, the first of those. `member(i)` gives z, y, x of
-/// member i of n, in storage order.
+/// The member of a plateau nearest to its centre of mass; the first one if several are. `member(i)` gives z,
+/// y, x of member i of n, in storage order.
 template <class Member>
 MOTES_HOST_DEVICE std::int64_t middle_of(std::int64_t n, const Member& member) {
   const auto count = static_cast<double>(n);

@@ -1,6 +1,6 @@
 #pragma once
-/// Where the deviation of the noise is told (threshold.cpp), and what is looked at there; on the CPU and on
-/// the GPU.
+/// The sample of voxels from which the standard deviation of the noise is estimated (threshold.cpp), on the
+/// CPU and on the GPU.
 
 #include <cstdint>
 
@@ -28,16 +28,16 @@ struct NoiseSample {
     const std::int64_t i = k / columns, row = row_of(i);
     return {row / ny, row % ny, (column_of(k - i * columns) + shift_of(i)) % nx};
   }
-  /// The row of part i of the sample, and the columns there: these less the shift, round the row's end.
+  /// The row of part i of the sample; its columns are column_of(j) plus shift_of(i), modulo nx.
   MOTES_HOST_DEVICE std::int64_t row_of(std::int64_t i) const { return (2 * i + 1) * rows / (2 * taken); }
   MOTES_HOST_DEVICE std::int64_t column_of(std::int64_t j) const { return (2 * j + 1) * nx / (2 * columns); }
-  /// Rows start at different columns, lest a frame's regular pattern is met in step.
+  /// Rows start at different columns, so that a regular pattern in the frame does not bias the sample.
   MOTES_HOST_DEVICE std::int64_t shift_of(std::int64_t i) const { return 7 * i % nx; }
 };
 
-/// The second difference along x times that along y, where the volume has room for them, else along x alone:
-/// what is finest in a frame, in which spots wider than a voxel hardly show. value(z, y, x): a float. The
-/// volume has three columns at least.
+/// The second difference along x and y (along x only, if the volume is too small): the finest detail of a
+/// frame, to which spots wider than a voxel contribute little. value(z, y, x): a float. The volume has three
+/// columns at least.
 template <class Value>
 MOTES_HOST_DEVICE float finest_detail(const NoiseSample& sample, const SampledVoxel& v, const Value& value) {
   const float weights[3] = {1, -2, 1};

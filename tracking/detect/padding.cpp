@@ -1,8 +1,7 @@
-/// Rows (x) are looked at one by one: the runs of the padding's value at their ends are padding. What is left
-/// of a row is data, so that counts of 0 between others never are. The mirror image of the data takes the
-/// padding's place, in rows, then in planes, then across planes: a filter then meets no edge, and noise of
-/// the strength that it has beside. Voxels on the border are not repeated, so that no maximum has a twin of
-/// its own height next to it.
+/// In each row (x) the runs of the padding's value at both ends are padding. The rest of the row is data,
+/// even where it contains that value. Padding is replaced by the mirror image of the data: in rows, then in
+/// planes, then across planes. So a filter meets neither an edge nor noise of another strength. The voxel at
+/// the border is not repeated, so that no maximum has a neighbour of equal height.
 
 #include "tracking/detect/padding.h"
 
@@ -19,20 +18,23 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kMostInData = 0.25;  // share of the padding's value among the data
-constexpr double kLeastData = 0.25;   // of the frame; less may be one object on an empty background,
-constexpr double kEdge = 0.5;         // as may what fades out: height of the data's ends over the data's mean
+constexpr double kMostInData = 0.25;  // largest share of the padding's value among the data
+// Least share of data in the frame; less may be one object on an empty background.
+constexpr double kLeastData = 0.25;
+// Least ratio of the values next to padding to the mean; objects fade out at their ends.
+constexpr double kEdge = 0.5;
 constexpr std::int64_t kFewest = 1000;  // voxels of data
-constexpr double kByChance = 0.01;      // runs in a frame that are longer than what is left as data
-constexpr std::int64_t kTask = 64;      // rows
+// Expected number of runs by chance that are longer than the shortest padding.
+constexpr double kByChance = 0.01;
+constexpr std::int64_t kTask = 64;  // rows
 
-/// The data of a row, of the rows of a plane, or of the planes: [first, end).
+/// A range [first, end) of data: voxels of a row, rows of a plane, or planes.
 struct Extent {
   std::int64_t first = 0, end = 0;
   bool empty() const { return first >= end; }
   std::int64_t count() const { return end - first; }
   bool has(std::int64_t i) const { return i >= first && i < end; }
-  /// Where place i has its mirror image.
+  /// The place in the data of which place i is the mirror image.
   std::int64_t mirrored(std::int64_t i) const {
     const std::int64_t n = count();
     if (n == 1) return first;
@@ -65,7 +67,7 @@ Extent data_of_row(const T* row, std::int64_t nx, T value) {
   return data;
 }
 
-/// Of rows or planes that are empty or not: from the first to the last that is not.
+/// The range from the first to the last row or plane that is not empty.
 Extent data_among(std::int64_t count, const auto& is_empty) {
   Extent data{0, count};
   while (data.first < count && is_empty(data.first)) ++data.first;
@@ -83,7 +85,7 @@ class Padding {
         value_(corner_value(voxels, shape)),
         rows_(at(shape.nz * shape.ny)) {}
 
-  /// Finds it. False where there is none to speak of.
+  /// Finds the padding. False if there is too little or too much.
   bool find() {
     const std::int64_t rows = shape_.nz * shape_.ny;
     each_row([&](std::int64_t r) { rows_[at(r)] = data_of_row(voxels_ + r * shape_.nx, shape_.nx, value_); });
@@ -92,7 +94,7 @@ class Padding {
     if (data < kFewest || 2 * (shape_.voxels() - data) < rows) return false;
     if (static_cast<double>(data) < kLeastData * static_cast<double>(shape_.voxels())) return false;
     const Inside seen = look_inside();
-    if (!(seen.ends >= kEdge * seen.mean)) return false;  // NaN: told elsewhere
+    if (!(seen.ends >= kEdge * seen.mean)) return false;  // NaN: reported elsewhere
     const double inside = static_cast<double>(seen.equal) / static_cast<double>(data);
     if (inside > kMostInData) return false;
     if (inside > 0) take_back_runs_by_chance(static_cast<double>(rows), inside);
@@ -133,10 +135,10 @@ class Padding {
     });
   }
 
-  /// The data's voxels: how many have the padding's value, and mean distances from it.
+  /// For voxels of data: how many have the padding's value, and mean differences from it.
   struct Inside {
     std::int64_t equal = 0;
-    double mean = 0, ends = 0;  ///< of all, of those next to padding in their row
+    double mean = 0, ends = 0;  ///< of all voxels; of those next to padding in their row
   };
   Inside look_inside() const {
     struct OfRow {
@@ -181,8 +183,8 @@ class Padding {
     }
   }
 
-  /// Each empty one of `count` parts of `size` voxels gets the mirror image of those that are not; one
-  /// between others, the part before it. False where all are empty.
+  /// Fills each empty one of `count` parts of `size` voxels with the mirror image of the others; an empty
+  /// part between others becomes a copy of the part before it. False if all are empty.
   template <class IsEmpty>
   bool fill(T* parts, std::int64_t count, std::int64_t size, const IsEmpty& is_empty) const {
     const Extent data = data_among(count, is_empty);
@@ -212,7 +214,7 @@ std::optional<Unpadded> without_padding(const Execution& execution, const Volume
       [&](const auto& voxels) -> std::optional<Unpadded> {
         using T = typename std::decay_t<decltype(voxels)>::value_type;
         if constexpr (!std::is_same_v<std::decay_t<decltype(voxels)>, std::vector<T>>) {
-          return std::nullopt;  // a copy may not fit into memory
+          return std::nullopt;  // frames in files: a copy may not fit into memory
         } else {
           Padding<T> padding(execution, frame.shape, voxels.data());
           if (!padding.find()) return std::nullopt;

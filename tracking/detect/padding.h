@@ -10,16 +10,16 @@
 
 namespace motes::tracking::detect {
 
-/// A frame with its padding replaced by the mirror image of what it pads.
+/// A frame whose padding is replaced by the mirror image of the data.
 struct Unpadded {
   VolumeFrame frame;
   std::vector<std::uint8_t> is_data;  ///< [voxels, x fastest] 0: padding
 };
 
-/// Padding is one value, that of most corners, which fills rows from their ends on, farther than it would by
-/// chance, and is rare elsewhere (up to a quarter of the voxels). None where a frame has less of it than a
-/// voxel in two rows, or more than three quarters, or under 1000 voxels of data, where the data fade into it,
-/// or for a frame in a file. The same for any number of threads. O(voxels).
+/// Padding is a constant, the value of most corners. It fills rows from their ends inwards, farther than
+/// chance explains, and is rare elsewhere (at most a quarter of the other voxels). None for a frame with less
+/// padding than a voxel in two rows, or more than three quarters, or with under 1000 voxels of data, or if
+/// the data fade into the padding, or for a frame in a file. The same for any number of threads. O(voxels).
 std::optional<Unpadded> without_padding(const Execution& execution, const VolumeFrame& frame);
 
 }  // namespace motes::tracking::detect

@@ -1,7 +1,7 @@
-/// A valley is where the frame, smoothed by half the filter's variance, lies below the straight line from one
-/// maximum to the other, so that a faint spot on the flank of a bright one has a valley, too. Spots side by
-/// side have one even where they touch, since smoothing sees the neck between them; inside a long object
-/// there is none, and texture is smoothed away.
+/// There is a valley between two maxima if the frame, smoothed by half the filter's variance, lies below the
+/// straight line from one maximum to the other. So a faint spot on the flank of a bright one has a valley,
+/// too. Touching spots have one because of the neck between them. Inside a long object there is none, and
+/// smoothing removes texture.
 
 #include "tracking/detect/parts.h"
 
@@ -20,13 +20,13 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kInsideSeen = 3;     // sigma, voxels: diffraction-limited spots are smaller
-constexpr double kPartsReach = 4;     // sigma between parts at most
-constexpr double kValley = 0.1;       // of the response: depth of a valley at least
-constexpr int kValleySteps = 8;       // between two maxima
-constexpr double kKernelReach = 2.5;  // in its own sigma
+constexpr double kInsideSeen = 3;     // sigma in voxels: diffraction-limited spots are smaller
+constexpr double kPartsReach = 4;     // largest distance of parts, in sigma
+constexpr double kValley = 0.1;       // least depth of a valley, relative to the response
+constexpr int kValleySteps = 8;       // places examined between two maxima
+constexpr double kKernelReach = 2.5;  // reach of the smoothing kernel, in its sigma
 
-/// Weights of the blocks around a place along one axis; beyond a face the last block counts.
+/// Weights of the blocks around a place along one axis; beyond a face the last block is repeated.
 struct Weights {
   std::vector<std::int64_t> index;
   std::vector<double> weight;
@@ -68,7 +68,7 @@ double smooth_at(const Source& source, const Place& place) {
   return value;
 }
 
-/// `sign`: 1 where spots are bright, else -1.
+/// `sign`: 1 for bright spots, -1 for dark ones.
 bool valley_between(const Source& source, double sign, const Peak& a, const Peak& b) {
   const auto at = [&](double t) {
     return Place{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), a.z + t * (b.z - a.z)};

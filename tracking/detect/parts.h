@@ -9,10 +9,10 @@
 
 namespace motes::tracking::detect {
 
-/// Joins maxima of one object whose inside is seen, such as a long or a large nucleus: those within four
-/// sigma of a stronger one with no valley between them. Frames whose filter is narrower than three voxels are
-/// left as they are. The strongest keeps its score and quality; its place becomes the mean of all, weighted
-/// by their qualities. O(n) where no more than a few are near each other, and O(voxels) once if any are.
+/// Joins maxima of one resolved object, such as a long or large nucleus: those within four sigma of a
+/// stronger one without a valley between them. Does nothing if the filter's sigma is below three voxels. The
+/// strongest maximum keeps its score and quality; its place becomes the mean of all, weighted by quality.
+/// O(n) if only a few maxima are near each other, plus O(voxels) if any are.
 void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
                 Spots& spots);
 

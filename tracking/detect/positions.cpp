@@ -43,7 +43,7 @@ double radius_of(const FittedSpot& fit, const Filter& filter, const Vec3& voxel_
   return std::sqrt(d) * std::pow(product, 1 / d);
 }
 
-/// Second spots of pairs, which have no maximum of their own, as peaks. Those below a given threshold are
+/// Adds the second spots of pairs, which are not at a maximum, as peaks. Those below a given threshold are
 /// dropped.
 void add_second_spots(const Filter& filter, const DetectionOptions& options, std::vector<FittedSpot>& fits,
                       Spots& spots) {
@@ -106,7 +106,8 @@ void add_columns(const DetectionOptions& options, Detections& found) {
 
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
                                        const Filter& filter, SpotSearch& search,
-                                       const DetectionOptions& options, const Spots& given, Detections& found) {
+                                       const DetectionOptions& options, const Spots& given,
+                                       Detections& found) {
   const Vec3& voxel = frame.voxel_um;
   const bool columns = options.refine == Refine::fit;
   Spots spots = given;

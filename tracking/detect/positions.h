@@ -1,5 +1,5 @@
 #pragma once
-/// From peaks of a response to detections: places, widths, errors.
+/// Turns peaks of a response into detections with places, widths and errors.
 
 #include <optional>
 
@@ -10,16 +10,17 @@
 
 namespace motes::tracking::detect {
 
-/// The columns that every frame of these options has, even one without spots: `score` where spots are told by
-/// evidence; where they are fitted `error_x_um`, `error_y_um`, `error_z_um`, `fitted`, `elongation` and
-/// `elongated`; then with a camera's gain `photons` and `error_photons`.
+/// Adds the columns that frames have with these options, even without spots: `score` if spots are chosen by
+/// evidence; with a fit `error_x_um`, `error_y_um`, `error_z_um`, `fitted`, `elongation` and `elongated`, and
+/// with a camera's gain also `photons` and `error_photons`.
 void add_columns(const DetectionOptions& options, Detections& found);
 
-/// `search` has the response of `filter`. Appends the spots to `found`, which has the columns of `options`
-/// (refine: parabola or fit), then those that the fit found beside them. What the fits tell of the noise;
-/// none without fits.
+/// Appends the spots to `found`, which has the columns of `options` (refine: parabola or fit), then the
+/// second spots that the fit found. `search` must have computed the response of `filter`. Returns the noise
+/// estimated by the fits; none without fits.
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
                                        const Filter& filter, SpotSearch& search,
-                                       const DetectionOptions& options, const Spots& spots, Detections& found);
+                                       const DetectionOptions& options, const Spots& spots,
+                                       Detections& found);
 
 }  // namespace motes::tracking::detect

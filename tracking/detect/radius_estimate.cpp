@@ -1,21 +1,21 @@
-/// Which radius? Responses at several scales cannot be compared by their strongest maxima: at small scales
-/// these are noise. So: (1) on a ladder of scales, equal along all axes in um, spots are chosen as
-/// detect_spots does (choice.h), and each counts by how far its score is over the level and by its amplitude;
-/// the scale of the largest sum gives the spots; (2) Gaussians with free widths are fitted to the best of
-/// them, starting from that scale, and again from the medians of the widths found, which are the answer.
-/// Where most fits fail, the spots are lumps of the background, and the scale of the next largest sum is
-/// tried. Objects side by side are poor Gaussians, too: where they stand clear of all else and are many of
-/// the maxima, they keep the scale if fits fail, or end at a width at which the spots are not found.
+/// Radius. Scales cannot be compared by their strongest maxima, which are noise at small scales. So: (1) at
+/// each scale of a ladder, equal along all axes in um, spots are chosen as in detect_spots (choice.h). Each
+/// is weighted by the ratio of its score to the level and by its amplitude. The scale with the largest sum
+/// gives the spots. (2) Gaussians with free widths are fitted to the best of them, starting from that scale,
+/// then from the medians of the fitted widths, which are the result. If two thirds of the fits fail, the
+/// spots are lumps of background, and the scale with the next largest sum is tried. But objects side by side
+/// are poor Gaussians, too. If they are above a clear gap and many, their scale is the result if fits fail,
+/// or if the fitted width finds few.
 ///
-/// Objects. At the ladder's scales objects side by side, or with grain inside, are hardly told from noise. So
-/// where most of what is found at all scales, two larger ones included, is of wide objects (scale_space.h
-/// tells these from their grain), their scale is the answer if the fits' finds less than half as many. Where
-/// most is of spots smaller than those fitted, as of spots in cells, and these score over the level, fits to
-/// them give the answer.
+/// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
+/// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
+/// their grain), their scale is the result if the fits' scale finds less than half as many. If most of it is
+/// of spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
+/// them give the result.
 ///
-/// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
-/// at scales far from the answer are spots of another size where they are not few, score far over the level,
-/// and are Gaussians of about that scale's width. Backgrounds and clusters of spots fail one of the three.
+/// Sizes. The spots of all scales are joined as in detect_spots. Those that remain at scales far from the
+/// result are spots of another size if they are not few, score far over the level, and are Gaussians of about
+/// their scale's width. Backgrounds and clusters of spots fail one of the three.
 
 #include <algorithm>
 #include <array>
@@ -42,34 +42,34 @@
 namespace motes::tracking {
 namespace {
 
-constexpr double kSmallest = 0.7;        // sigma, voxels of the finest axis
-constexpr int kScales = 9;               // ratio of neighbours sqrt(2)
-constexpr double kLeastSigma = 0.35;     // voxels of any axis
-constexpr double kWellOver = 3;          // times the level: counts fully
-constexpr double kLeastClear = 0.05;     // one spot 1.3 times over the level
-constexpr std::size_t kSpots = 150;      // fitted
-constexpr int kRounds = 4;               // of fits
-constexpr double kVoxelWidth = 0.62;     // sigma, voxels: noise of a skewed law, such as light's
-constexpr double kWidthSpread = 0.7;     // of the fits' prior, in ln sigma
-constexpr double kResolved = 2;          // sigma, voxels: the inside of spots is seen
-constexpr double kFlatTop = 1.2;         // scale of the largest response over a Gaussian's
-constexpr double kWider = 1.15;          // than a rung's scale: looked for again or at another,
-constexpr int kWidenings = 4;            // so often at most,
-constexpr double kKept = 0.2;            // of the spots, or they are of another kind
-constexpr double kMostKept = 0.8;        // of spots that stand clear, or the width is wrong
-constexpr double kOtherSize = 1.7;       // ratio of widths from which on sizes differ
-constexpr double kClearScore = 1.7;      // levels: clearly a spot
-constexpr double kOfScale = 1.6;         // ratio of a fitted width to its scale's at most
-constexpr double kWideObject = 3;        // sigma, voxels: wide objects are chosen by other rules, too
-constexpr int kLargerScales = 2;         // looked at for objects
-constexpr std::size_t kObjects = 8;      // at their scale and those beside it at least,
-constexpr double kObjectsShare = 0.5;    // of the strength of all that is kept,
-constexpr double kFinerShare = 1.0 / 3;  // and what is finer, of theirs at most,
-constexpr std::size_t kFarMore = 2;      // times as many as are found otherwise
-constexpr double kOverLevel = 1.25;      // times, which small spots score, unlike rims of objects
-constexpr double kFewestShare = 0.05;    // of all spots: spots of another size,
+constexpr double kSmallest = 0.7;      // least sigma, in voxels of the finest axis
+constexpr int kScales = 9;             // neighbours differ by a factor sqrt(2)
+constexpr double kLeastSigma = 0.35;   // in voxels, along any axis
+constexpr double kWellOver = 3;        // from this ratio to the level on, a spot has full weight
+constexpr double kLeastClear = 0.05;   // least sum: that of one spot at 1.3 times the level
+constexpr std::size_t kSpots = 150;    // most spots fitted
+constexpr int kRounds = 4;             // most rounds of fits
+constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are skewed noise, such as shot noise
+constexpr double kWidthSpread = 0.7;   // standard deviation of the fits' prior of ln sigma
+constexpr double kResolved = 2;        // sigma in voxels from which on spots may be resolved
+constexpr double kFlatTop = 1.2;       // ratio of the scale of the largest response to a Gaussian's
+constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
+constexpr int kWidenings = 4;          // at most this often,
+constexpr double kKept = 0.2;          // if at least this share of spots is found again
+constexpr double kMostKept = 0.8;      // share of a crowd's spots that a right width finds again
+constexpr double kOtherSize = 1.7;     // from this ratio of widths on, sizes differ
+constexpr double kClearScore = 1.7;    // ratio to the level of a clear spot
+constexpr double kOfScale = 1.6;       // largest ratio of a fitted width to its scale
+constexpr double kWideObject = 3;      // sigma in voxels: wide objects have further rules
+constexpr int kLargerScales = 2;       // scales added in the search for objects
+constexpr std::size_t kObjects = 8;    // fewest at their scale and its neighbours,
+constexpr double kObjectsShare = 0.5;  // least share of the total strength,
+constexpr double kFinerShare = 1.0 / 3;  // and most strength at finer scales, relative to theirs
+constexpr std::size_t kFarMore = 2;      // least ratio of their number to that at the fitted scale
+constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, unlike rims of objects
+constexpr double kFewestShare = 0.05;    // least share of spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
-constexpr double kClearShare = 0.5;      // of the spots at those scales
+constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
 constexpr std::int64_t kVoxels = std::int64_t{1} << 21;  // larger frames are cropped around their middle
 
 using Sigma = std::array<double, 3>;  // um; x, y, z
@@ -89,7 +89,7 @@ VolumeFrame crop(const VolumeFrame& frame) {
   return crop_frame(frame, {x, x + part.nx, y, y + part.ny, z, z + part.nz});
 }
 
-/// How well the spots stand out, 0 where they hardly do (nine scales are looked at: nine chances for noise).
+/// How well the spots stand out; 0 if they hardly do, since noise has nine chances in nine scales.
 double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
   double clear = 0, sum = 0;
   for (const detect::ChosenSpot& spot : spots) {
@@ -100,7 +100,7 @@ double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scal
   return clear > kLeastClear ? sum * std::cbrt(scale) : 0;
 }
 
-/// The radius at which spots of this sigma answer most (log_detector.h).
+/// The radius at which spots of this sigma respond most (log_detector.h).
 Vec3 radius_of(const VolumeFrame& frame, const Sigma& sigma) {
   const int d = static_cast<int>(frame.shape.nx > 1) + static_cast<int>(frame.shape.ny > 1) +
                 static_cast<int>(frame.shape.nz > 1);
@@ -112,7 +112,7 @@ detect::Filter filter_of(const VolumeFrame& frame, const Sigma& sigma) {
   return detect::make_filter(frame.shape, frame.voxel_um, radius_of(frame, sigma), kLeastSigma);
 }
 
-/// Is the scale small enough for the frame to hold spots and what is around them?
+/// Whether the frame is large enough for spots of this scale and their surroundings.
 bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
   const std::array<std::int64_t, 3> size{frame.shape.nx, frame.shape.ny, frame.shape.nz};
   for (std::size_t a = 0; a < 3; ++a)
@@ -125,11 +125,11 @@ struct Rung {
   detect::Filter filter;
   Sigma sigma{};
   double evidence = 0;
-  bool crowd = false;  ///< objects side by side whose inside is seen
+  bool crowd = false;  ///< resolved objects side by side
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
   std::size_t maxima = 0;
-  std::vector<detect::Peak> objects;  ///< what detect_spots finds at this scale, where it is wide
+  std::vector<detect::Peak> objects;  ///< result of detect_spots at this scale, if it is wide
 };
 
 Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Sigma& sigma,
@@ -166,7 +166,7 @@ Sigma sigma_of_rung(const VolumeFrame& frame, int i) {
   return {um, um, um};
 }
 
-/// All rungs that the frame has room for. Hot voxels are taken out of `frame` once they are met.
+/// All rungs that fit into the frame. Removes hot voxels from `frame` when a rung shows some.
 std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
   std::vector<Rung> ladder;
   bool repaired = false;
@@ -175,7 +175,7 @@ std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity
     if (i > 2 && !fits_in(frame, filter_of(frame, sigma))) break;
     bool hot_voxels = false;
     Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
-    // At the finest scales spots themselves are little more than one voxel.
+    // At the finest scales spots are little more than one voxel.
     if (hot_voxels && !repaired) {
       repaired = true;
       if (auto clean = detect::without_hot_voxels(execution, frame, polarity)) {
@@ -188,7 +188,7 @@ std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity
   return ladder;
 }
 
-/// The rungs at which spots stand out, those at which they do most first.
+/// The rungs at which spots stand out, in falling order of how much they do.
 std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
   std::vector<const Rung*> best;
   for (const Rung& rung : ladder)
@@ -198,7 +198,7 @@ std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
   return best;
 }
 
-/// The best spots, the very best ones thinned out: outliers are often not of the spots' kind.
+/// Starts of fits: the best spots; if many, every second of them, since the best are often outliers.
 std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, Polarity polarity) {
   std::stable_sort(spots.begin(), spots.end(),
                    [](const auto& a, const auto& b) { return a.score > b.score; });
@@ -212,8 +212,8 @@ std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, P
   return starts;
 }
 
-/// Spots with a flat top respond most at a larger scale than that of their widths, and at the latter one spot
-/// with texture is several: the former for those, `sigma` for others.
+/// The scale of the largest response for spots with a flat top, `sigma` for others. Spots with a flat top
+/// respond most at a larger scale than their width, where one with texture would be found as several.
 Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
                          const std::vector<detect::FittedSpot>& fits, Sigma sigma) {
   if (sigma[0] < kResolved * std::min(frame.voxel_um.x, frame.voxel_um.y)) return sigma;
@@ -224,7 +224,8 @@ Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
   return sigma;
 }
 
-/// Medians of the widths of Gaussians fitted from these starts and this sigma on; none where most fits fail.
+/// Median widths of Gaussians fitted from these starts and this sigma; none if over two thirds of the fits
+/// fail.
 std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame& frame,
                                   std::vector<detect::FitStart> starts, Sigma sigma) {
   const std::array<double, 3> voxel{frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z};
@@ -249,7 +250,7 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
   return sigma_of_flat_tops(execution, frame, fits, sigma);
 }
 
-/// Spots that are left at a rung once scales are joined.
+/// Spots that remain at a rung after scales are joined.
 struct Left {
   std::vector<detect::FitStart> starts;
   std::vector<double> over;  ///< ChosenSpot::over
@@ -258,7 +259,7 @@ struct Left {
 std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, Polarity polarity) {
   std::vector<detect::Filter> filters;
   std::vector<detect::ScaleCandidate> candidates;
-  std::vector<std::size_t> spot;  // of its rung
+  std::vector<std::size_t> spot;  // index among the spots of its rung
   for (std::size_t k = 0; k < ladder.size(); ++k) {
     filters.push_back(ladder[k].filter);
     for (std::size_t i = 0; i < ladder[k].peaks.size(); ++i) {
@@ -278,7 +279,7 @@ std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, P
   return left;
 }
 
-/// Widths, in um, across and along, of the spots of another size; empty where there are none to speak of.
+/// Widths in um, in xy and along z, of the spots of another size; empty if there are too few.
 struct OtherSize {
   std::vector<double> across, along;
 };
@@ -309,27 +310,27 @@ OtherSize other_size(const Execution& execution, const VolumeFrame& frame, const
   return other;
 }
 
-/// That quantile of the widths, of a sound size along z, too.
+/// The quantile `share` of the widths; along z that of `base` if it is not known.
 Sigma width_at(OtherSize other, double share, const Sigma& base) {
   const double across = quantile(other.across, share), along = quantile(other.along, share);
   return {across, across, along > 0 ? along : base[2]};
 }
 
-/// Whether widths are hardly those of single voxels.
+/// Whether the widths are about those of single voxels.
 bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
   return sigma[0] < kVoxelWidth * std::min(frame.voxel_um.x, frame.voxel_um.y) &&
          (frame.shape.nz == 1 || sigma[2] < kVoxelWidth * frame.voxel_um.z);
 }
 
-/// By how much the scores of half of the spots are over the level.
+/// The median ratio of the spots' scores to the level.
 double median_over(const Rung& rung) {
   std::vector<double> over;
   for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
   return quantile(over, 0.5);
 }
 
-/// Spots far wider than their rung's scale may be parts of spots, so they are looked for again at their
-/// width, until they keep it: `sigma` is the width at first. Not where the wider spots are few.
+/// Spots far wider than their rung's scale may be parts of wider spots. They are searched again at their
+/// width, starting with `sigma`, until it does not change, or only few are found.
 Sigma widened(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& first,
               Sigma sigma) {
   double scale = first.sigma[0];
@@ -361,14 +362,14 @@ std::size_t spots_at(const Execution& execution, const VolumeFrame& frame, Polar
   return detect_spots(execution, frame, options).size();
 }
 
-/// Whether most of a rung's spots are found at this width, too.
+/// Whether most of a rung's spots are also found at this width.
 bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
                  const Sigma& sigma) {
   const auto found = static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
   return found >= kMostKept * static_cast<double>(rung.spots.size());
 }
 
-/// Whether the frame has room for kObjects discs that answer most at this scale, apart or not.
+/// Whether kObjects discs that respond most at this scale fit into the frame, apart or touching.
 bool holds_objects(const VolumeFrame& frame, const Sigma& sigma) {
   constexpr double kDisc = 6.28;  // area, in sigma squared
   const double area = static_cast<double>(frame.shape.nx) * frame.voxel_um.x *
@@ -377,8 +378,8 @@ bool holds_objects(const VolumeFrame& frame, const Sigma& sigma) {
          fits_in(frame, filter_of(frame, sigma));
 }
 
-/// The rungs of the ladder and those above it, as far as objects find room. The number of maxima falls with
-/// the scale until they are rounding errors.
+/// The rungs of the ladder and the larger ones at which objects fit into the frame. The number of maxima
+/// falls with the scale until maxima are rounding errors.
 std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                               const std::vector<Rung>& ladder) {
   std::vector<Rung> rungs;
@@ -393,7 +394,7 @@ std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& fra
   return rungs;
 }
 
-/// The rung of most of what is found at all scales; none where no scale has most.
+/// The rung with most of the strength of all scales; none if no scale has most.
 std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                               const std::vector<Rung>& ladder) {
   const double least = kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y);
@@ -413,8 +414,8 @@ std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& fra
   return std::move(rungs[found.scale]);
 }
 
-/// The scale of most of what the frame holds, where that is of wide objects, of which few are found at what
-/// was `fitted`, or of spots smaller than that.
+/// The scale with most of the frame's strength, if it is that of wide objects, of which few are found at the
+/// scale `fitted`, or of spots smaller than those.
 std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                                    const std::vector<Rung>& ladder, const Sigma& fitted, bool& objects) {
   const std::optional<Rung> rung = main_rung(execution, frame, polarity, ladder);
@@ -430,13 +431,13 @@ std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame
 }
 
 struct Estimate {
-  VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
+  VolumeFrame frame;  ///< the part of the frame that was searched, without hot voxels
   std::vector<Rung> ladder;
   Sigma sigma{};
   bool objects = false;  ///< of one size; finer spots are their grain
 };
 
-/// What fits to the spots of the best rung find, or those of the next where they fail.
+/// The result of fits to the spots of the best rung, or of the next one if they fail.
 std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                                    const std::vector<Rung>& ladder) {
   for (const Rung* rung : best_rungs(ladder)) {

@@ -1,23 +1,23 @@
 #pragma once
 /// The quadratic is the weighted least-squares one over the 3x3x3 neighbourhood, weights 1-2-1 along each
-/// axis: with noise it is steadier than differences through the centre alone, and corners count little. By
-/// the symmetry of the grid its coefficients are plain weighted sums (no system to solve): along an axis the
-/// slope is the smoothed first difference, the curvature the smoothed second difference. Its mixed terms are
-/// independent of these and are left out: optics blur along the axes, where a round peak that is not a
-/// parabola shows mixed terms they are an error (measured: .1 voxel for a spot of sigma 1 that is off along
-/// all axes).
+/// axis: it is less sensitive to noise than differences through the centre only, and corners have little
+/// weight. The grid is symmetric, so the coefficients are weighted sums without a system of equations: along
+/// an axis the slope is the smoothed first difference, the curvature the smoothed second difference. Mixed
+/// terms are independent of these and are omitted. Optics blur along the axes; the mixed terms of a round
+/// peak that is not a parabola are an error (measured: 0.1 voxel for a spot of sigma 1 off the voxel centre
+/// along all axes).
 ///
-/// A frame's outermost voxel has no neighbour on one side. There the difference to the one neighbour there is
-/// (the slope half way to it) and the curvature that a spot of the filter's own radius has tell the offset.
-/// If the vertex lies more than half a voxel off, the fit moves there and is repeated.
+/// A frame's outermost voxel has no neighbour on one side. There the offset follows from the difference to
+/// the one neighbour (the slope half-way to it) and the curvature of a spot of the filter's own radius. If
+/// the vertex lies more than half a voxel from the voxel, the fit moves there and is repeated.
 ///
-/// The peak is not a parabola: the vertex of one through three points is too near the voxel's centre. The
-/// profile below, with the width of a spot of the filter's own radius, tells by how much; correct_bias takes
-/// it back.
+/// The peak is not a parabola: the vertex of one through three points is too near the voxel's centre.
+/// correct_bias computes this bias from the profile below, for a spot of the filter's own radius, and removes
+/// it.
 ///
-/// Width: a Gaussian spot of variance s0^2 seen through a LoG of variance s^2 in d dimensions answers, at a
-/// distance r from its centre, in proportion to (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = s0^2 + s^2. Along
-/// each axis v is what makes the two neighbours as high as they are. The spot's radius is sqrt(d) s0, as the
+/// Width: a Gaussian spot of variance s0^2 filtered by a LoG of variance s^2 in d dimensions has a response,
+/// at a distance r from its centre, proportional to (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = s0^2 + s^2.
+/// Along each axis v follows from the response of the two neighbours. The spot's radius is sqrt(d) s0, as the
 /// filter's is sqrt(d) s.
 
 #include <algorithm>
@@ -34,22 +34,22 @@ namespace motes::tracking::detect {
 
 struct Peak {
   double z = 0, y = 0, x = 0;  ///< voxels
-  double quality = 0;          ///< response there: from that of the voxel to twice it
+  double quality = 0;          ///< response there: between the response of the voxel and twice that
 };
 
-/// What the response tells of a spot.
+/// A spot as measured in the response.
 struct Measured {
-  Peak peak;             ///< freed of the parabola's pull, unless its place was fitted
-  double radius_um = 0;  ///< see fitted_radius_um; 0 where the place was fitted
+  Peak peak;             ///< with corrected bias, unless its place was fitted
+  double radius_um = 0;  ///< see fitted_radius_um; 0 if the place was fitted
   double intensity = 0;
 };
 
 namespace rules {
 
-constexpr int kMoves = 4;         // steps to a neighbour voxel before the fit is taken as it is
-constexpr double kSettled = 0.5;  // voxels of offset at most
+constexpr int kMoves = 4;         // most steps to a neighbour voxel
+constexpr double kSettled = 0.5;  // largest offset in voxels that needs no step
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNarrowest = 0.2, kWidest = 20;  // of the filter's variance: the spots told apart
+constexpr double kNarrowest = 0.2, kWidest = 20;  // range of a spot's variance, relative to the filter's
 
 using Index3 = std::array<std::int64_t, 3>;  // x, y, z
 using Offset = std::array<double, 3>;        // x, y, z
@@ -85,7 +85,7 @@ MOTES_HOST_DEVICE inline Fit fit_quadratic(const ResponseView& response, const I
   return fit;
 }
 
-/// Vertex relative to the voxel; 0 along an axis where the quadratic has no maximum.
+/// Vertex relative to the voxel; 0 along axes without a maximum of the quadratic.
 MOTES_HOST_DEVICE inline Offset vertex(const Fit& fit) {
   Offset offset{};
   for (std::size_t a = 0; a < 3; ++a)
@@ -98,8 +98,8 @@ MOTES_HOST_DEVICE inline double own_variance(const FilterView& filter, std::size
   return filter.sigma[axis] * filter.sigma[axis] * 2;
 }
 
-/// Responses one voxel before and after a voxel that lies `offset` off a spot's centre, and its own, but for
-/// a factor that all three share. The response at a distance r is (1 - r^2 / (d v)) exp(-r^2 / (2 v)).
+/// The responses at a voxel `offset` from a spot's centre and one voxel before and after it, up to a common
+/// factor. The response at a distance r is (1 - r^2 / (d v)) exp(-r^2 / (2 v)).
 struct Profile {
   double before, here, after;
 };
@@ -109,13 +109,13 @@ MOTES_HOST_DEVICE inline Profile profile_around(double offset, double v, double 
           bend(1 - offset) * exact_exp(-(1 - 2 * offset) / (2 * v))};
 }
 
-/// Where a parabola through three voxels sees a spot that is `offset` off the middle one.
+/// The offset by a parabola through three voxels for a spot that is `offset` from the middle one.
 MOTES_HOST_DEVICE inline double parabola_offset(double offset, double v, double d) {
   const Profile p = profile_around(offset, v, d);
   return 0.5 * (p.before - p.after) / (p.before - 2 * p.here + p.after);
 }
 
-/// Offset along an axis that ends at the voxel, from the slope towards its one neighbour; see above.
+/// Offset along an axis on which the voxel has only one neighbour, from the slope towards it; see above.
 MOTES_HOST_DEVICE inline double border_offset(const ResponseView& response, const FilterView& filter,
                                               const Index3& at, std::size_t axis) {
   const Index3 size = size_of(response);
@@ -135,7 +135,7 @@ MOTES_HOST_DEVICE inline bool step_towards(const Offset& offset, const Index3& s
   bool moved = false;
   for (std::size_t a = 0; a < 3; ++a) {
     const double o = offset[a];
-    if (std::abs(o) <= kSettled + 0.1) continue;  // the margin keeps a tie between two voxels from swinging
+    if (std::abs(o) <= kSettled + 0.1) continue;  // the margin prevents oscillation between two voxels
     const std::int64_t next = at[a] + (o > 0 ? 1 : -1);
     if (next < 0 || next >= size[a]) continue;
     at[a] = next;
@@ -144,13 +144,13 @@ MOTES_HOST_DEVICE inline bool step_towards(const Offset& offset, const Index3& s
   return moved;
 }
 
-/// Mean of the two neighbours over the voxel itself, for a spot `offset` off the voxel.
+/// Ratio of the mean of the two neighbours to the voxel itself, for a spot `offset` from the voxel.
 MOTES_HOST_DEVICE inline double neighbour_ratio(double v, double offset, double d) {
   const Profile p = profile_around(offset, v, d);
   return 0.5 * (p.before + p.after) / p.here;
 }
 
-/// The v of that ratio, by bisection between `least` and `most`.
+/// The v with that ratio, by bisection between `least` and `most`.
 MOTES_HOST_DEVICE inline double variance_of(double ratio, double offset, double d, double least,
                                             double most) {
   for (int i = 0; i < 40; ++i) {

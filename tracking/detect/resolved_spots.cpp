@@ -1,9 +1,9 @@
 /// Asymmetry. The rank-sum test of Mann and Whitney (1947) compares the responses of maxima and of minima,
-/// both beyond white noise. Noise and Gaussian textures have both alike, whatever their colour.
+/// both beyond white noise. In noise and Gaussian textures of any correlation both are equally high.
 ///
-/// Level. From the highest response down, the widest gap is taken below which lies what could be noise: the
-/// response above it is out of reach of a Rayleigh tail with the median and the upper tenth of those below.
-/// Without a gap, it is the first valley beyond white noise.
+/// Level. The lowest response above the widest gap with possible noise below it: the response above the gap
+/// is beyond a Rayleigh tail with the median and the upper tenth of those below. Without such a gap, the
+/// level is the first valley beyond white noise.
 
 #include "tracking/detect/resolved_spots.h"
 
@@ -22,15 +22,15 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kResolved = 3;        // voxels: least sigma across
-constexpr std::size_t kFewest = 8;     // objects, and minima
-constexpr double kWideGap = 1.5;       // ratio of the responses above and below
-constexpr double kNoiseInFrame = 0.1;  // maxima of white noise
-constexpr double kHigher = 1.4;        // median response of maxima over that of minima,
-constexpr double kDeviations = 3.5;    // and of the rank sum from chance
-constexpr double kLeastRound = 0.25;   // of the objects: filaments have fewer
-constexpr double kLeastScore = 0.3;    // of the objects' median
-constexpr double kMore = 1.2;          // times as many as without
+constexpr double kResolved = 3;        // least sigma in xy, in voxels
+constexpr std::size_t kFewest = 8;     // fewest objects and fewest minima
+constexpr double kWideGap = 1.5;       // least ratio of the responses above and below
+constexpr double kNoiseInFrame = 0.1;  // expected number of maxima of white noise over the level
+constexpr double kHigher = 1.4;        // least ratio of the median responses of maxima and minima,
+constexpr double kDeviations = 3.5;    // and least deviation of the rank sum, in standard deviations
+constexpr double kLeastRound = 0.25;   // least share of round objects; filaments have fewer
+constexpr double kLeastScore = 0.3;    // least score, relative to the objects' median
+constexpr double kMore = 1.2;          // least ratio of the number of spots with and without this rule
 
 /// The least of the responses (ascending) above the widest gap that lies beyond `noise`.
 std::optional<double> above_gap(std::span<const double> responses, double noise) {
@@ -51,7 +51,7 @@ bool are_higher(std::vector<double> a, std::vector<double> b) {
   if (a.size() < kFewest || b.size() < kFewest) return false;
   if (quantile(a, 0.5) < kHigher * quantile(b, 0.5)) return false;
   std::sort(b.begin(), b.end());
-  double wins = 0;  // pairs in which that of `a` is higher; ties count half
+  double wins = 0;  // pairs in which the value of `a` is higher; ties count half
   for (const double value : a) {
     const auto [low, high] = std::equal_range(b.begin(), b.end(), value);
     wins += 0.5 * static_cast<double>((low - b.begin()) + (high - b.begin()));

@@ -1,16 +1,16 @@
-/// L = -sum over axes a of sigma_a^2 D_a G, G the smoothed frame, D_a the second difference along a: the
-/// Laplacian in units of each axis' own sigma, so that anisotropic spots and voxels are treated alike.
+/// The response is L = -sum over axes a of sigma_a^2 D_a G, where G is the smoothed frame and D_a the second
+/// difference along a. Each axis is in units of its sigma, so that spots and voxels may be anisotropic.
 ///
-/// Beyond the frame, along each axis, lies the mean of its outermost voxels, two sigma of them. (Mirroring,
-/// or repeating the outermost voxel, would double its noise, so that the border planes of a thin stack fill
-/// with false spots, and would double a spot that lies there; a fixed value would draw edges around uneven
-/// light; a mean of more voxels would cast ghosts of spots further in.) The smoothed frame is needed one
-/// voxel beyond the frame, for the stencil.
+/// Beyond each end of an axis the frame is continued by the mean of its outermost voxels, over two sigma.
+/// (Mirroring or repeating the outermost voxel would double its noise, so that the border planes of a thin
+/// stack fill with false spots, and would double a spot there. A fixed value would create edges under uneven
+/// light. A mean of more voxels would create ghosts of spots further in.) The stencil needs the smoothed
+/// frame one voxel beyond the frame.
 ///
-/// Two sweeps, each over tasks that stay in the second-level cache: (1) per plane and band of rows: voxels to
-/// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and
-/// the stencil. Every element is computed by the same operations in the same order whatever the bands, so
-/// thread counts change nothing.
+/// There are two sweeps over tasks that fit into the second-level cache: (1) per plane and band of rows:
+/// voxels to float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three
+/// slabs, and the stencil. Every element is computed by the same operations in the same order for any bands,
+/// so the number of threads does not change the result.
 
 #include "tracking/detect/response.h"
 
@@ -25,17 +25,17 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr std::int64_t kPlaneBand = 64;  // rows of a task of the first sweep
-constexpr std::int64_t kDepthBand = 16;  // rows of a task of the second sweep
+constexpr std::int64_t kPlaneBand = 64;  // rows per task of the first sweep
+constexpr std::int64_t kDepthBand = 16;  // rows per task of the second sweep
 constexpr double kLargestRadius = 1000;  // voxels
 
 std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
 
-/// What lies beyond both ends of an axis, one row (or slab) for each.
+/// The values beyond both ends of an axis: one row (or slab) for each.
 struct Beyond {
   std::vector<float> before, after;
 
-  /// row_at(i) gives row i of n, `width` elements long. Each end is made only where asked for.
+  /// row_at(i) gives row i of n, `width` elements long. An end is computed only if needed.
   template <class RowAt>
   Beyond(const HalfKernel& kernel, std::int64_t n, std::int64_t width, bool need_before, bool need_after,
          const RowAt& row_at) {
@@ -51,7 +51,7 @@ struct Beyond {
   }
 };
 
-/// Fills `margin` elements at both ends of a row with the mean of the outermost ones between.
+/// Fills `margin` elements at both ends of a row with the mean of the outermost elements next to them.
 void extend_row(std::vector<float>& row, std::int64_t margin, const HalfKernel& kernel) {
   const std::int64_t n = static_cast<std::int64_t>(row.size()) - 2 * margin,
                      count = edge_voxels(kernel.radius(), n);
@@ -72,7 +72,7 @@ double sigma_of_axis(std::int64_t voxels, double voxel_um, double radius_um, int
   return voxels > 1 ? std::max(least, radius / std::sqrt(static_cast<double>(dimensions))) : 0;
 }
 
-/// Pointers of the taps of one output row, for weighted_pair_sums.
+/// Pointers to the input rows of one output row, for weighted_pair_sums.
 struct Taps {
   explicit Taps(int radius) : minus(static_cast<std::size_t>(radius) + 1), plus(minus.size()) {}
   template <class RowAt>
@@ -136,7 +136,7 @@ void Response::smooth_planes(const Execution& execution, const VolumeFrame& fram
   });
 }
 
-/// Rows [begin, end) of the padded plane z, begin >= -1, end <= ny + 1.
+/// Smooths rows [begin, end) of plane z along x and y, begin >= -1, end <= ny + 1.
 void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_t begin, std::int64_t end) {
   const HalfKernel &along_x = filter_.kernels[0], &along_y = filter_.kernels[1];
   const std::int64_t width = shape_.nx + 2, margin = along_x.radius() + 1, ny = shape_.ny;
@@ -175,7 +175,7 @@ void Response::laplacian(const Execution& execution, Polarity polarity) {
   });
 }
 
-/// Rows [begin, end) of all planes.
+/// Computes the response in rows [begin, end) of all planes.
 void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) {
   const HalfKernel& along_z = filter_.kernels[2];
   const std::int64_t width = shape_.nx + 2, size = (end - begin + 2) * width;
@@ -206,8 +206,8 @@ void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) 
 
 ResponseView Response::view() const {
   const HalfKernel& along_z = filter_.kernels[2];
-  return {log_.data(), plane_smoothed_.data(),  shape_.nz,        shape_.ny,
-          shape_.nx,  along_z.weights.data(), along_z.radius(), offset_};
+  return {log_.data(), plane_smoothed_.data(), shape_.nz,        shape_.ny,
+          shape_.nx,   along_z.weights.data(), along_z.radius(), offset_};
 }
 
 }  // namespace motes::tracking::detect

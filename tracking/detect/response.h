@@ -14,7 +14,7 @@
 
 namespace motes::tracking::detect {
 
-/// A filter scale. Axes of one voxel are left out: their sigma is 0. Order: x, y, z.
+/// The filter at one scale, in the order x, y, z. Axes of one voxel are not filtered: their sigma is 0.
 struct Filter {
   std::array<double, 3> sigma{};  ///< voxels
   std::array<HalfKernel, 3> kernels;
@@ -26,15 +26,16 @@ struct Filter {
   double noise_gain() const;
 };
 
-/// Filter for spots of radius_um (per axis; sigma = radius / sqrt(dimensions)). `least_sigma` (voxels) is the
-/// floor of each axis. Throws UsageError for a radius that is not positive or is over 1000 voxels.
+/// Filter for spots of radius_um (per axis; sigma = radius / sqrt(dimensions)). `least_sigma`: lower bound of
+/// sigma along each axis, in voxels. Throws UsageError for a radius that is not positive or is over 1000
+/// voxels.
 Filter make_filter(const Shape3& shape, const Vec3& voxel_um, const Vec3& radius_um, double least_sigma = 0);
 
-/// LoG of a frame (larger: more spot-like), and the frame smoothed along x and y, from which the fully
-/// smoothed value anywhere is soon made. In files where the frame is.
+/// The LoG of a frame (higher: more spot-like), and the frame smoothed along x and y, from which the fully
+/// smoothed value at a place is quickly computed. Both are in files if the frame is.
 class Response {
  public:
-  /// `offset` is taken off every voxel first, so that a constant frame gives exact zeros.
+  /// `offset` is subtracted from every voxel first, so that a constant frame gives exact zeros.
   /// O(voxels * (sigma_x + sigma_y + sigma_z)); the same for any thread count.
   Response(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
            float offset);
@@ -44,7 +45,7 @@ class Response {
   float at(std::int64_t z, std::int64_t y, std::int64_t x) const { return log_[index(z, y, x)]; }
 
   double smoothed(double z, double y, double x) const { return view().smoothed(z, y, x); }
-  ResponseView view() const;  ///< valid as long as this
+  ResponseView view() const;  ///< valid as long as this object
   operator ResponseView() const { return view(); }
 
  private:
@@ -62,8 +63,9 @@ class Response {
   Shape3 shape_;
   Filter filter_;
   float offset_;
-  ScratchArray<float> plane_smoothed_;  ///< [nz][ny + 2][nx + 2]: one voxel of border, x and y from -1
-  ScratchArray<float> log_;             ///< [nz][ny][nx]
+  /// [nz][ny + 2][nx + 2]: with a border of one voxel; x and y begin at -1.
+  ScratchArray<float> plane_smoothed_;
+  ScratchArray<float> log_;  ///< [nz][ny][nx]
 };
 
 }  // namespace motes::tracking::detect

@@ -1,8 +1,8 @@
-/// (1) The median response of all maxima is a first guess of the noise, too large where spots are many; what
-/// stands out from that is taken for spots. (2) Maxima further than kApart from those are noise: their median
-/// is its scale, and the median of each group of about kGroup neighbours its scale there. (3) These
-/// maxima tell its skew (maxima_law.h), too. (4) Responses in these units are judged by false-discovery rate,
-/// and the level is raised to the first valley.
+/// (1) The median response of all maxima is a first estimate of the noise (too large if spots are many).
+/// Maxima far above it are taken for spots. (2) Maxima farther than kApart from these are noise. Their median
+/// gives the scale of the noise, and the median of each group of about kGroup neighbours the local scale. (3)
+/// They also give its skew (maxima_law.h). (4) The level in these units comes from the false-discovery rate,
+/// and is raised to the first valley.
 
 #include "tracking/detect/response_noise.h"
 
@@ -23,18 +23,18 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr std::size_t kFewest = 100;  // maxima, and noise among them
-constexpr double kFalseShare = 0.05;  // of what is found
-constexpr double kOnlyOne = 0.2;      // of a spot: what a single one counts as
-constexpr double kApart = 3.5;        // sigma from a spot: noise
-constexpr std::size_t kGroup = 60;    // maxima of noise that tell its scale at a place
+constexpr std::size_t kFewest = 100;  // fewest maxima, and fewest of noise among them
+constexpr double kFalseShare = 0.05;  // of false spots among those found
+constexpr double kOnlyOne = 0.2;      // expected false spots at which a single one is accepted
+constexpr double kApart = 3.5;        // least distance of noise from a spot, in sigma
+constexpr std::size_t kGroup = 60;    // maxima of noise that give the local scale
 constexpr std::array kUneven{0.75, 0.9, 0.97};
-constexpr double kMostUneven = 1.09;  // these quantiles of noise over those of its law
+constexpr double kMostUneven = 1.09;  // largest ratio of the noise's upper quantiles to those of its law
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-/// The least of `heights` (deviations, over 0) from which on at most kFalseShare are noise, of which there
-/// are `noise` maxima; infinite where not even the highest is clear.
+/// The lowest of `heights` (deviations, over 0) from which on at most kFalseShare are expected to be noise,
+/// of which there are `noise` maxima; infinite if not even the highest is clear.
 template <class Law>
 double false_discovery(std::vector<double> heights, const Law& law, double noise) {
   std::sort(heights.begin(), heights.end(), std::greater<>());
@@ -47,8 +47,8 @@ double false_discovery(std::vector<double> heights, const Law& law, double noise
 
 using Indices = std::vector<std::size_t>;
 
-/// Deviation of the noise at each maximum: that of the group of noise maxima that it lies in. Groups are
-/// boxes, halved along their longest side at the median of their noise.
+/// The deviation of the noise at each maximum: that of its group of noise maxima. Groups are boxes, made by
+/// halving boxes along their longest side at the median of their noise maxima.
 class LocalNoise {
  public:
   LocalNoise(const Filter& filter, std::span<const LikelySpot> maxima, const GaussianMaxima& law)
@@ -111,7 +111,7 @@ class LocalNoise {
   double cut_ = 0;
 };
 
-/// Maxima that are not spots, nor near one of them.
+/// Maxima that are neither spots nor near a spot.
 Indices between(const Filter& filter, std::span<const LikelySpot> maxima,
                 const std::vector<unsigned char>& is_spot) {
   std::vector<Voxel> spots;
@@ -125,7 +125,7 @@ Indices between(const Filter& filter, std::span<const LikelySpot> maxima,
   return noise;
 }
 
-/// Whether these heights of noise, all below `cut`, have the law's upper quantiles, but for their scale.
+/// Whether these heights of noise, all below `cut`, have the law's upper quantiles, up to a scale.
 bool has_law(const SkewedMaxima& law, const Indices& noise, const std::vector<double>& height, double cut) {
   std::vector<double> heights;
   for (const std::size_t i : noise) heights.push_back(height[i]);

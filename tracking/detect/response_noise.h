@@ -1,5 +1,5 @@
 #pragma once
-/// Spots that stand out of noise that is not white, by their response.
+/// Finds spots in noise that is not white, by their response.
 
 #include <cstddef>
 #include <optional>
@@ -11,22 +11,22 @@
 
 namespace motes::tracking::detect {
 
-/// What the responses of maxima say.
+/// The result for all maxima of a frame.
 struct ResponseSpots {
-  std::vector<double> over;            ///< [maxima] response over the least one of spots at that place
+  std::vector<double> over;  ///< [maxima] ratio of the response to the lowest response of spots at that place
   std::vector<unsigned char> is_spot;  ///< [maxima]
-  std::size_t spots = 0, noise = 0;    ///< maxima that are spots, and maxima far from those
-  double deviation = 0;                ///< of the response to noise: median over these
+  std::size_t spots = 0, noise = 0;    ///< number of maxima that are spots, and of maxima far from spots
+  double deviation = 0;  ///< standard deviation of the response to noise: median over maxima far from spots
 };
 
-/// Which of all `maxima` [n] of a frame (in storage order) are spots. Those that score `least_score` or less,
-/// or are not round, are none. None where what lies between the spots is not noise of one law (texture,
-/// edges), and for fewer than 100 maxima. O(n log n).
+/// Decides which of all `maxima` [n] of a frame (in storage order) are spots. Only round maxima that score
+/// more than `least_score` can be. None if the maxima between spots do not follow one law of noise (texture,
+/// edges), or for fewer than 100 maxima. O(n log n).
 ///
-/// Scores tell shape from noise that changes from voxel to voxel. Noise that was smoothed has shape of its
-/// own, and a score says little there, but responses of noise follow one law whatever its colour: that of
-/// the maxima of a Gaussian random field, or of a skewed one (maxima_law.h). Its scale is told from the
-/// maxima between spots, place by place, and its skew from all of these.
+/// Scores distinguish the shape of a spot from noise that is independent between voxels. Smoothed noise looks
+/// like spots, and scores say little. But the responses of noise of any correlation follow one law: that of
+/// the maxima of a Gaussian or a skewed random field (maxima_law.h). Its local scale is estimated from the
+/// maxima between spots, its skew from all of them.
 std::optional<ResponseSpots> spots_by_response(const Filter& filter, std::span<const LikelySpot> maxima,
                                                double least_score);
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kSpots = 60;
 constexpr std::size_t kFewest = 5;
-constexpr double kReach = 3.5;                                              // of a kernel, in its sigma
+constexpr double kReach = 3.5;                                              // reach of a kernel, in its sigma
 constexpr std::array kScales{0.5, 0.63, 0.79, 1.0, 1.26, 1.59, 2.0, 2.52};  // times the width
-constexpr std::size_t kFrom = 2;                                            // smaller maxima are texture
+constexpr std::size_t kFrom = 2;  // first scale considered; maxima at smaller scales are texture
 
-/// G and -sigma^2 G'' about a place along one axis, for the blocks of a window; G sums to 1, the other to 0.
+/// G and -sigma^2 G'' around a place along one axis, for the blocks of a window; G sums to 1, the other to 0.
 struct Kernel {
-  std::vector<std::int64_t> index;  ///< beyond a face: its last block
+  std::vector<std::int64_t> index;  ///< beyond a face: the last block
   std::vector<double> smooth, second;
 };
 
@@ -65,12 +65,12 @@ double respond(const T* voxels, const Source& source, const std::array<Kernel, 3
   return response;
 }
 
-/// Where the parabola through three values one apart is largest.
+/// The place of the maximum of the parabola through three values at -1, 0 and 1.
 double vertex(double left, double middle, double right) {
   return 0.5 * (left - right) / (left - 2 * middle + right);
 }
 
-/// ln of the scale of the largest response, in fitted widths; none where it is at an end of the ladder.
+/// ln of the scale of the largest response, in fitted widths; none if it is at an end of the range of scales.
 std::optional<double> best_scale(const Source& source, const FittedSpot& spot) {
   std::array<double, kScales.size()> responses{};
   for (std::size_t k = 0; k < kScales.size(); ++k) {

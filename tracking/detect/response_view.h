@@ -1,5 +1,5 @@
 #pragma once
-/// A response and its filter as the rules of one spot see them, on the CPU and on the GPU.
+/// Views of a response and its filter for the rules of one spot, on the CPU and on the GPU.
 
 #include <array>
 #include <cmath>
@@ -9,32 +9,32 @@
 
 namespace motes::tracking::detect {
 
-/// std::clamp by value: device code takes no address of a constant.
+/// std::clamp by value: device code cannot take the address of a constant.
 template <class T>
 MOTES_HOST_DEVICE constexpr T limited(T value, T least, T most) {
   return value < least ? least : most < value ? most : value;
 }
 
-/// Voxels of an axis of n whose mean stands for what lies beyond its end.
+/// Number of voxels at the end of an axis of n voxels whose mean continues the frame beyond it.
 MOTES_HOST_DEVICE inline std::int64_t edge_voxels(int kernel_radius, std::int64_t n) {
   const std::int64_t wanted = kernel_radius > 0 ? (kernel_radius + 1) / 2 : 1;
   return wanted < n ? wanted : n;
 }
 
-/// One more tap on each side of a symmetric kernel. Every smoothing pass is centre * weights[0], then this
+/// Adds one tap on each side of a symmetric kernel. Every smoothing pass is centre * weights[0], then this
 /// for k = 1, 2, ... in order.
 MOTES_HOST_DEVICE inline float with_pair(float sum, float weight, float left, float right) {
   return sum + weight * (left + right);
 }
 
-/// Weighted second differences of the smoothed frame.
+/// Sum of weighted second differences of the smoothed frame.
 MOTES_HOST_DEVICE inline float laplacian_of(float centre, float x0, float x1, float y0, float y1, float z0,
                                             float z1, float weight_x, float weight_y, float weight_z) {
   const float twice = 2 * centre;
   return weight_x * (x0 - twice + x1) + weight_y * (y0 - twice + y1) + weight_z * (z0 - twice + z1);
 }
 
-/// What of a Filter the rules need. Order: x, y, z.
+/// The values of a Filter that the rules need. Order: x, y, z.
 struct FilterView {
   std::array<double, 3> sigma{};  ///< voxels
   int dimensions = 0;

@@ -13,7 +13,8 @@
 
 namespace motes::tracking {
 
-/// Reduced by the project's own exact assignment, O(points + pairs that come within the gate).
+/// The assignment is exact. O(points + pairs that come within the gate), without the assignment. `gate`: in
+/// the tracks' length unit. Throws as score_tracks does.
 ChallengeScores challenge_scores(const Execution& execution, const TrackSet& reference,
                                  const TrackSet& candidate, double gate);
 

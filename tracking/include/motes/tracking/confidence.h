@@ -1,14 +1,14 @@
 #pragma once
-/// How sure links are.
+/// Probabilities that links are right.
 ///
-/// Belief propagation (series_joint.h) over the candidates, with the estimated parameters, gives the odds of
-/// every link of a series, whatever model chose it. These odds are too high where linking is hard: the
-/// parameters come from links of which some are wrong, and tracks that share detections are not independent.
-/// So a series is simulated from the fitted model, at the detections' own density, and linked in the same
-/// way, from the fitted parameters on; the share of its links that are right, as a function of their odds, is
-/// the calibration. With neighbours' motion the simulated series is made as hard as the real one
-/// by what can be measured in both: the share of links that change when a tenth of the detections is left
-/// out.
+/// Belief propagation (series_joint.h) over the candidates gives the odds of every link of a series,
+/// whichever motion model chose the link. These odds are too high where linking is hard: the parameters come
+/// from links of which some are wrong, and tracks that share detections are not independent. The odds are
+/// therefore calibrated. A series is simulated from the fitted model, at the density of the detections, and
+/// linked in the same way, starting from the fitted parameters. The calibration is the share of its links
+/// that are right, as a function of their odds. If the links follow the motion of neighbours, the simulated
+/// series is made as hard to link as the real one. Hardness is measured in both by the share of links that
+/// change when a tenth of the detections is left out.
 
 #include <cstdint>
 #include <vector>
@@ -19,39 +19,42 @@
 
 namespace motes::tracking {
 
-/// P(right) by log odds: rising, piecewise linear between the knots, constant beyond.
+/// P(right) as a function of the log odds: rising, linear between the knots, constant beyond the first and
+/// last.
 struct Calibration {
-  std::vector<double> log_odds, right;  ///< [knots] rising
+  std::vector<double> log_odds, right;  ///< [knots] each, in rising order
   double operator()(double z) const;
 };
 
 struct ConfidenceOptions {
-  std::size_t detections = 12'000;  ///< in a simulated series, at most (about)
+  std::size_t detections = 12'000;  ///< about the most that a simulated series has
   std::uint64_t seed = 1;
 };
 
 struct Confidence {
-  std::vector<double> link;  ///< [points] probability that the link from there is right; NaN: none
+  /// [points] probability that the link from this point to the next is right; NaN: no link.
+  std::vector<double> link;
   double wrong = 0;          ///< expected share of wrong links
   double error = 0;          ///< standard deviation of `wrong`
-  double wrong_by_odds = 0;  ///< expected share by the odds alone, not calibrated
-  bool calibrated = false;   ///< by a simulated series
+  double wrong_by_odds = 0;  ///< the same from the odds without calibration
+  bool calibrated = false;   ///< whether a simulated series calibrated the odds
   std::int64_t simulated_links = 0, simulated_wrong = 0;
   Calibration calibration;
 };
 
-/// The confidence of all links. `options`: as the series was linked with. The same for any thread count.
-/// O(candidates) and one linking of the simulated series.
+/// The confidence of all links. `options`: those that the series was linked with. The same for any thread
+/// count. O(candidates), and the time to link the simulated series.
 Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how = {});
 
-/// Removes links of a probability below `least`, and divisions of which a daughter's link has one. Returns
-/// the number of links removed.
+/// Removes links whose probability is below `least`, and divisions in which this holds for a daughter's link.
+/// Returns the number of links removed.
 std::int64_t cut_unsure_links(const Confidence& confidence, double least, SeriesLinks& links);
 
-/// Point property `link_confidence`: of the link into the point, of a daughter's first point that of her
-/// division, NaN where there is neither; track property `confidence`: the probability that no link of the
-/// track is wrong, the product of its links'. In place of columns of these names. `links`: after any cut.
+/// Adds two columns to `tracks`, or replaces those of the same name. Point property `link_confidence`: the
+/// probability of the link into the point; at a daughter's first point, that of her division; NaN if there is
+/// neither. Track property `confidence`: the product over the links of the track, which is the probability
+/// that none is wrong. `links`: as after cut_unsure_links, if that was called. O(points).
 void add_confidence(const Confidence& confidence, const SeriesLinks& links, TrackSet& tracks);
 
 }  // namespace motes::tracking

@@ -1,24 +1,25 @@
 #pragma once
 /// Divisions of particles in a linked series: one mother, two daughters in the next frame.
 ///
-/// Daughters lie on opposite sides of where their mother was expected, at a distance of their own. With D the
-/// share of detections that divide, S the share of detections that start a track for another reason, rho the
-/// density, m the mother's expected position (where she is, or moved as her neighbours
-/// are) and d1, d2 the daughters:
+/// Daughters lie on opposite sides of the position expected for their mother, at a typical distance from each
+/// other. The model compares three explanations. D is the share of detections that divide; S and E are the
+/// shares that start a track for another reason and that end one. rho is the density, m the expected position
+/// of the mother (where she is, or moved like her neighbours), and d1, d2 are the daughters:
 ///
-///   division of m        log D + log t((d1 + d2) / 2 - m; middle) + log N(|d1 - d2|; separation, spread)
+///   m divides            log D + log t((d1 + d2) / 2 - m; middle) + log N(|d1 - d2|; separation, spread)
 ///                          - log(area of the sphere of radius |d1 - d2|) + log 2
 ///   m -> d1, d2 starts   log(1 - D) + log t(d1 - m; scale) + log(S rho)
 ///   m ends, both start   log E + 2 log(S rho)
 ///
-/// lengths in units of the spacing of the frame, t: Student with 5 degrees of freedom. First mothers that
-/// ended near two starts get one of them by an exact assignment (a second chance); then one exact assignment
-/// of all starts to all links m -> d1 says who is a second daughter of whom. All parameters come from the
-/// divisions of the round before.
+/// Lengths are in units of the frame's spacing; t is Student's t with 5 degrees of freedom, N the normal
+/// density. The search has two exact assignments. The first links tracks that end near two starts to one of
+/// the two, so that they can be mothers. The second assigns starts to links m -> d1: such a start is the
+/// second daughter of m. All parameters come from the divisions of the round before.
 ///
-/// Cells do not merge. So the same search over the reversed series counts the divisions that chance offers,
-/// and a third one, with the starts exchanged between frames, those that a growing number of tracks offers.
-/// Divisions are significant only if they are clearly more.
+/// Chance also makes patterns that look like divisions. Cells do not merge, so the same search over the
+/// reversed series counts what chance makes. A third search, with the starts exchanged between frames, counts
+/// what a growing number of tracks makes. Divisions are significant only if they are clearly more than either
+/// count.
 
 #include <cstdint>
 #include <string>
@@ -30,45 +31,48 @@
 
 namespace motes::tracking {
 
-/// What events are looked for.
+/// The events to look for.
 enum class Events {
-  automatic,  ///< divisions, where the data show them
+  automatic,  ///< divisions, if they are significant
   none,
-  divisions  ///< without asking whether chance explains them
+  divisions  ///< divisions, significant or not
 };
 
 struct Division {
-  matching::Index mother = -1, first = -1, second = -1;  ///< pooled detections; first < second
-  double gain = 0;  ///< nats by which the division is likelier than what it replaces
+  /// Pooled detections (series_points.h); first < second.
+  matching::Index mother = -1, first = -1, second = -1;
+  double gain = 0;  ///< nats by which the division is more likely than the links it replaces
 };
 
-/// What divisions of this series look like; lengths in spacings (median distance of nearest neighbours).
+/// The appearance of divisions in a series. Lengths are in spacings (median distance of nearest neighbours).
 struct DivisionModel {
-  double share = 0.01;      ///< of detections that divide
-  double start = 0.01;      ///< of detections that begin a track for another reason
-  double end = 0.01;        ///< of detections that end one
-  double middle = 0.2;      ///< scale of the distance from the daughters' middle to the expected position
-  double separation = 0.7;  ///< of the daughters, median
-  double spread = 0.3;      ///< of the separation, 1.48 median absolute deviations
+  double share = 0.01;  ///< of detections that divide
+  double start = 0.01;  ///< of detections that start a track for another reason
+  double end = 0.01;    ///< of detections that end one
+  /// Scale of the distance between the daughters' midpoint and the mother's expected position.
+  double middle = 0.2;
+  double separation = 0.7;  ///< median distance between daughters
+  double spread = 0.3;      ///< of that distance: 1.48 median absolute deviations
 };
 
 struct Divisions {
-  std::vector<Division> list;  ///< rising by mother; none where they are not significant
-  DivisionModel model;         ///< of the search
-  std::int64_t found = 0;      ///< divisions that the search found
+  std::vector<Division> list;  ///< in order of mother; empty if divisions are not significant
+  DivisionModel model;         ///< that the search ended with
+  std::int64_t found = 0;      ///< number of divisions that the search found
   std::int64_t backwards = 0;  ///< the same in the reversed series
-  std::int64_t misplaced = 0;  ///< the same with the starts exchanged between frames
-  bool neighbours = false;     ///< mothers were expected to move as their neighbours' links do
-  bool significant = false;    ///< found is clearly more than either
+  std::int64_t misplaced = 0;  ///< the same with starts exchanged between frames
+  bool neighbours = false;     ///< whether mothers are expected to move like their neighbours
+  bool significant = false;    ///< `found` is clearly more than `backwards` and `misplaced`
+  /// Divisions that chance explains.
   double by_chance() const { return static_cast<double>(backwards > misplaced ? backwards : misplaced); }
 };
 
-/// The divisions of a linked series; with `assume_significant` without the comparison with chance. O(links
-/// log links). The same for any thread count.
+/// The divisions of a linked series. `assume_significant`: omit the comparison with chance. The same for any
+/// thread count. O(links log links).
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          bool assume_significant);
 
-/// Takes links from mothers to daughters out of a linking: tracks end where they divide.
+/// Removes the links from mothers to daughters from a linking, so that tracks end where they divide.
 void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking);
 
 }  // namespace motes::tracking

@@ -1,14 +1,14 @@
 #pragma once
-/// The gate: the longest displacement from one frame to the next that may be a link. One type for all that
-/// bound displacements: pairs (candidates.h), series (series_links.h), and the program's choice of a gate.
-/// gate_estimate.h estimates one from the data.
+/// The gate: the longest displacement from one frame to the next that may be a link. Linking by pairs
+/// (candidates.h) and as a series (series_links.h) share this type. gate_estimate.h estimates a gate from the
+/// data.
 
 #include <limits>
 #include <string>
 
 namespace motes::tracking {
 
-/// Where a gate came from.
+/// The origin of a gate.
 enum class GateSource {
   none,      ///< displacements are not bounded
   length,    ///< given as a length
@@ -16,7 +16,8 @@ enum class GateSource {
   estimated  ///< estimated from the detections
 };
 
-/// "none", the option ("linking.gate_um", "linking.max_speed_um_s"), or "estimated".
+/// The name of the origin: "none", the option ("linking.gate_um" or "linking.max_speed_um_s"), or
+/// "estimated".
 std::string to_string(GateSource source);
 
 struct Gate {
@@ -29,7 +30,7 @@ struct Gate {
   bool bounded() const { return um != std::numeric_limits<double>::infinity(); }
 };
 
-/// Gates whose squares, and prices in steps of them, are ordinary numbers.
+/// Between these, a gate's square and prices in steps of it are finite and not 0.
 inline constexpr double kLeastGate = 1e-100, kMostGate = 1e100;
 
 /// Throws UsageError, naming linking.gate_um, for a gate that is not positive, not finite, or outside

@@ -5,11 +5,11 @@ namespace motes::tracking {
 
 /// How displacements are predicted.
 enum class MotionModel {
-  automatic,  ///< decided by the data
-  standing,   ///< not at all
-  velocity,   ///< from the links before and after
+  automatic,  ///< chosen from the data
+  standing,   ///< particles are expected where they are
+  velocity,   ///< from the links before and after each candidate
   field,      ///< from the neighbours, then from the links before and after
-  joint       ///< as velocity, over all frames at once by belief propagation
+  joint       ///< like velocity, but over all frames at once by belief propagation
 };
 
 }  // namespace motes::tracking

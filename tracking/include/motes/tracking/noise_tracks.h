@@ -1,5 +1,5 @@
 #pragma once
-/// Spots on no track that are likelier noise than particles.
+/// Finds single spots that are more likely noise than particles.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A named numeric column carried along with points or tracks.
+/// A named column of numbers, one for each point or track.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@ namespace motes {
 
 struct PropertyColumn {
   std::string name;
-  std::vector<double> values;  ///< one per point (or track); NaN where the source had none
+  std::vector<double> values;  ///< [points] or [tracks]; NaN: no value
 };
 
 }  // namespace motes

@@ -1,5 +1,5 @@
 #pragma once
-/// All scores of found tracks against true ones in one call.
+/// All scores of found tracks against true ones.
 
 #include <motes/base/execution.h>
 #include <motes/tracking/challenge_score.h>
@@ -14,8 +14,8 @@ struct ScoreOptions {
   double gate_link = 0;  ///< gate of the link scores; 0: the same as `gate`
 };
 
-/// Both tracks must carry the same length unit. Throws InputError for duplicate or negative frames in a
-/// track and for non-finite positions; UsageError for a gate that is not positive.
+/// All scores at once. Both sets of tracks must have the same length unit. Throws InputError for duplicate or
+/// negative frames in a track and for non-finite positions; UsageError for a gate that is not positive.
 Scores score_tracks(const Execution& execution, const TrackSet& truth, const TrackSet& found,
                     const ScoreOptions& options);
 

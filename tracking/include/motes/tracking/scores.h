@@ -5,23 +5,23 @@
 
 namespace motes {
 
-/// Links between successive *detected* positions of a particle, over gaps too: a true position is detected
-/// where some found position, on a track or alone, is matched to it.
+/// Links between successive detected positions of a particle, over gaps too. A true position is detected if a
+/// found position, on a track or alone, is matched to it.
 struct DetectedLinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0;
-  std::int64_t gap_links = 0;  ///< of the true ones, those over undetected frames
+  std::int64_t gap_links = 0;  ///< true links over frames without detection
   std::int64_t tracks = 0;     ///< true tracks with at least two detected positions
-  std::int64_t complete = 0;   ///< of these, those all of whose links were found
+  std::int64_t complete = 0;   ///< those of them of which all links were found
 };
 
-/// Divisions: a mother and the set of her daughters (at least two), from `parent`. A found one is true where
-/// the mother's last position and the daughters' first positions are those of a true one.
+/// Divisions: a mother and the set of her daughters (at least two), from `parent`. A found division is true
+/// if the mother's last position and the daughters' first positions match those of a true division.
 struct DivisionScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_divisions = 0, false_divisions = 0, missed_divisions = 0;
-  /// The same where a division may be found one frame early or late: the tracks of mother and daughters must
-  /// be the right ones before and after both.
+  /// The same if divisions may be found one frame early or late: the tracks of mother and daughters must be
+  /// right before and after both the true and the found division.
   std::int64_t true_within_one = 0;
   double f1_within_one = 0;
 };
@@ -30,10 +30,10 @@ struct DivisionScores {
 struct LinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0, neutral_links = 0;
-  std::int64_t clutter_links = 0;  ///< of the neutral ones, those between two positions of no particle
+  std::int64_t clutter_links = 0;  ///< neutral links between two positions that match no particle
   double strict_f1 = 0;            ///< f1 with clutter links counted as false
   DetectedLinkScores detected;
-  DivisionScores division;  ///< all 0 where neither side has divisions
+  DivisionScores division;  ///< all 0 if neither side has divisions
 };
 
 /// The Particle Tracking Challenge's scores (Chenouard et al. 2014); see challenge_score.h.
@@ -46,7 +46,7 @@ struct ChallengeScores {
 };
 
 struct Scores {
-  double gate = 0, gate_link = 0;  ///< in the tracks' own length unit
+  double gate = 0, gate_link = 0;  ///< in the tracks' length unit
   ChallengeScores challenge;
   LinkScores link;
 };
