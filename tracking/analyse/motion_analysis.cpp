@@ -66,7 +66,7 @@ std::vector<DriftFigures> drift_of(const Paths& paths) {
   return out;
 }
 
-/// How far all had drifted when a frame was taken: what the links up to there say.
+/// The drift of all particles up to a frame, from the links before it.
 Vec3 drifted(const std::vector<DriftFigures>& drifts, std::int32_t frame) {
   const auto next = std::partition_point(drifts.begin(), drifts.end(),
                                          [&](const DriftFigures& d) { return d.frame < frame; });

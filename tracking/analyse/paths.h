@@ -1,5 +1,5 @@
 #pragma once
-/// The tracks to be analysed: positions side by side, drift taken off where that was asked for.
+/// The tracks to analyse, with drift subtracted if that was asked for.
 
 #include <cmath>
 #include <cstddef>
@@ -46,13 +46,13 @@ class MeanOverTracks {
   double sum_ = 0, count_ = 0, sum2_ = 0, both_ = 0, count2_ = 0;
 };
 
-/// Mean square of one-step displacements, and mean product of successive ones, as sums over a track.
+/// Sums over a track of the squares of one-step displacements and of the products of successive ones.
 struct StepSums {
   double squares = 0, products = 0, steps = 0, neighbours = 0;
 };
 StepSums step_sums(const Paths& paths, std::size_t track);
 
-/// Diffusion constant by the covariance of successive displacements; time of a step `interval`.
+/// Diffusion coefficient from the covariance of successive displacements; `interval`: time of one step.
 double diffusion_of(const StepSums& sums, int dims, double interval);
 
 }  // namespace motes::tracking::analysis

@@ -1,7 +1,7 @@
 /// Candidates by a hashed uniform grid (row_grid.h).
 ///
-/// The detections of both frames are sorted by slot of the later frame's table (counting sort), and rows are
-/// worked off in that order, so that what one query reads the next one finds in cache.
+/// The detections of both frames are sorted by their slot in the later frame's table (counting sort). Rows
+/// are processed in that order, so that successive queries read the same cached data.
 
 #include <algorithm>
 #include <atomic>
@@ -31,13 +31,13 @@ constexpr std::size_t kRowsPerBlock = 1024;
 
 using Edge = std::pair<Index, Cost>;
 
-/// The edges of a block of rows, one row after the other.
+/// The edges of a block of rows, row by row.
 struct Block {
   std::vector<Edge> edges;
   std::vector<Offset> row_ends;
 };
 
-/// Counts candidates over all threads, and stops where memory would not hold them.
+/// Counts candidates over all threads; throws if they would not fit into memory.
 class CandidateLimit {
  public:
   CandidateLimit(std::int64_t most, const Detections& from, const Detections& to, const Gate& gate)
@@ -76,7 +76,8 @@ void fill_block(Block& block, std::span<const GridPoint> rows, const SortedPair&
   limit.add(static_cast<std::int64_t>(block.edges.size() - reported));
 }
 
-/// Blocks of sorted rows to CSR in the rows' own order: sizes first, then every block copies to its place.
+/// Converts blocks of sorted rows to CSR in the original order of rows: first the sizes, then each block
+/// copies to its place.
 void gather(std::span<const Block> blocks, std::span<const Index> row_of, int threads,
             matching::SparseCosts& out) {
   auto& offsets = out.graph.row_offsets;
@@ -105,10 +106,11 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
   });
 }
 
-/// What a quarter of the machine's memory holds: a candidate is an Edge of a block, then 12 bytes of the
-/// graph; growing blocks take up to twice their size, and pairs of frames are built side by side.
+/// The number of candidates that fit into a quarter of the machine's memory. A candidate is an Edge in a
+/// block, then 12 bytes of the graph. Growing blocks take up to twice their size, and several pairs of frames
+/// are built at once.
 std::int64_t candidates_in_memory() {
-  static const std::int64_t memory = system::physical_memory();  // a call of the kernel; pairs are many
+  static const std::int64_t memory = system::physical_memory();  // cached: it is a system call
   return memory / 4 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
 }
 

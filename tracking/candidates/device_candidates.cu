@@ -1,10 +1,10 @@
 /// The hashed uniform grid of row_grid.h on the GPU.
 ///
-/// A frame is snapped, its bounds are found, its points are counted into slots and put in order of slot.
-/// Where in its slot a point lands depends on timing; nothing that is kept does: rows are only worked off in
-/// that order, and a row's columns are sorted. A pair of frames takes two passes over the rows, a thread a
-/// row: count, then (after a scan) fill. A thread sorts a short row on its own before it writes it; long rows
-/// are written as found, and a warp sorts each of them afterwards.
+/// Loading a frame snaps its points to the grid, finds their bounds, counts them into slots and orders them
+/// by slot. The order within a slot depends on timing. The result does not: this order only determines when a
+/// row is processed, and the columns of a row are sorted. A pair of frames takes two passes over the rows,
+/// with a thread for each row: count, then (after a scan) fill. A thread sorts a short row before it writes
+/// it. Long rows are written unsorted; afterwards a warp sorts each.
 
 #include <algorithm>
 
@@ -28,18 +28,18 @@ using matching::Index;
 using matching::Offset;
 
 constexpr int kThreads = 256;
-constexpr int kShortRow = 32;     ///< a thread sorts up to so many candidates
-constexpr int kStagedRow = 1024;  ///< a warp sorts up to so many in shared memory
+constexpr int kShortRow = 32;     ///< up to this many candidates are sorted by a thread
+constexpr int kStagedRow = 1024;  ///< up to this many by a warp in shared memory
 constexpr int kSortingThreads = 128;
 constexpr unsigned long long kNoFault = ~0ULL;
 
 struct Bounds {
-  long long low[3], high[3];  ///< zero to begin with: the origin counts
+  long long low[3], high[3];  ///< initially 0, so they include the origin
 };
 
-/// What loading a frame leaves for the host.
+/// The results of loading a frame that the host needs.
 struct Loaded {
-  unsigned long long fault;  ///< the least detection that cannot be snapped; kNoFault: none
+  unsigned long long fault;  ///< the first detection outside the grid; kNoFault: none
   long long most_in_slot;
 };
 
@@ -48,7 +48,7 @@ struct FrameView {
   Index count = 0;
   const CellTable* table = nullptr;
   SlottedPoints slotted;
-  const Index* detection = nullptr;  ///< [count] where each point came from
+  const Index* detection = nullptr;  ///< [count] index of each point's detection
 };
 
 int blocks_for(std::int64_t count) {
@@ -64,7 +64,8 @@ __device__ void raise_to(long long* bound, long long value) {
   if (threadIdx.x % 32 == 0 && value > *bound) atomicMax(bound, value);
 }
 
-/// The least index wins, so that the message does not depend on timing.
+/// Snaps points to the grid. Of detections outside it the lowest index is kept, so that the message does not
+/// depend on timing.
 __global__ void snap_kernel(const double* x, const double* y, const double* z, Index count,
                             double steps_per_um, GridPoint* points, Bounds* bounds,
                             unsigned long long* fault) {
@@ -89,7 +90,7 @@ __global__ void table_kernel(Index count, const Bounds* bounds, CellTable* table
   loaded->most_in_slot = 0;
 }
 
-/// Counts a slot's points; what the counter stood at is the point's place within its slot.
+/// Counts the points of each slot; the old value of the counter is the point's place in its slot.
 __global__ void slot_kernel(const GridPoint* points, Index count, const CellTable* table, Index* slot_count,
                             Index* slot, Index* rank, Loaded* loaded) {
   const Index k = gpu::thread_index();
@@ -111,16 +112,16 @@ __global__ void place_kernel(const GridPoint* points, Index count, const Index* 
   detection[place] = k;
 }
 
-/// What the count leaves for the host.
+/// The results of the count that the host needs.
 struct Counted {
-  unsigned long long candidates;  ///< at least one beyond the limit, where there are more than that
+  unsigned long long candidates;  ///< exact up to the limit; beyond it, only known to exceed it
   unsigned long long long_rows;
 };
 
 __global__ void count_kernel(FrameView rows, FrameView cols, unsigned long long limit, Index* row_count,
                              Index* long_rows, Counted* counted) {
   const Index r = gpu::thread_index();
-  // Once past the limit there is an error to report, and nothing to count.
+  // Beyond the limit an error is reported and counting stops.
   const bool active =
       r < rows.count && *const_cast<volatile unsigned long long*>(&counted->candidates) <= limit;
   Index found = 0;
@@ -167,9 +168,9 @@ __global__ void fill_kernel(Fill fill) {
     });
     return;
   }
-  // Insertion by column; squared distances are computed again rather than moved along.
+  // Insertion sort by column; squared distances are computed again instead of moved.
   std::uint64_t key[kShortRow];
-  key[0] = 0;  // or nvcc takes it for unset
+  key[0] = 0;  // avoids a false warning of nvcc
   for_each_in_gate(table, fill.cols.slotted, p, [&](Index place, std::int64_t) {
     const std::uint64_t mine =
         (static_cast<std::uint64_t>(fill.cols.detection[place]) << 32) | static_cast<std::uint32_t>(place);
@@ -186,7 +187,7 @@ __global__ void fill_kernel(Fill fill) {
   }
 }
 
-/// Bitonic, by one warp, for any length: what would lie beyond the end counts as larger than everything.
+/// Bitonic sort by one warp for any length; missing elements beyond the end count as largest.
 __device__ void sort_by_column(Index* col, Cost* cost, int count, int lane) {
   int padded = 1;
   while (padded < count) padded *= 2;
@@ -291,7 +292,7 @@ void DeviceFrame::load(const Execution& execution, const Detections& detections,
   const auto count = static_cast<Index>(detections.size());
   const auto n = static_cast<std::size_t>(count);
   const std::size_t slots = CellTable::slots_for(count);
-  // Pinned memory is slow to get: the caller's, which serves answers too, rather than some for each frame.
+  // Pinned memory is slow to allocate, so the caller's is used instead of one for each frame.
   gpu::Arena& lender = execution.workspace != nullptr ? execution.workspace->arena(execution.device) : arena;
   gpu::StagedUpload upload(arena, lender, 3 * n * sizeof(double), thread_count(execution));
   const double* x = upload(std::span<const double>(detections.x_um));

@@ -1,6 +1,6 @@
 #pragma once
-/// Candidates built on a GPU, and left there for a solver: the same graph, bit for bit, as build_candidates
-/// gives. Without CUDA all of it throws ResourceError.
+/// Builds candidates on a GPU and leaves them there for a solver. The graph has the same bits as that of
+/// build_candidates. Without CUDA all functions throw ResourceError.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +29,12 @@ class DeviceFrame {
   DeviceFrame(DeviceFrame&&) noexcept;
   DeviceFrame& operator=(DeviceFrame&&) noexcept;
 
-  /// Returns when the device is done. Copies by way of the workspace's pinned memory, where there is one.
-  /// Throws InputError as build_candidates does. O(N).
+  /// Returns when the device has finished. Copies through the workspace's pinned memory, if there is one.
+  /// Throws InputError as build_candidates does. O(detections).
   void load(const Execution& execution, const Detections& detections, const CandidateTerms& terms);
 
   const detail::FrameMemory& memory() const { return *memory_; }
-  /// The most detections in one slot of the table: at least as many as coincide.
+  /// The largest number of detections in a slot of the table; coincident ones are in one slot.
   std::size_t most_in_slot() const { return most_in_slot_; }
 
  private:
@@ -58,8 +58,8 @@ class DeviceCandidates {
 
   /// Candidates between two frames loaded with `terms`; valid until the next call. `from` and `to` are the
   /// detections that were loaded, for messages. Throws ResourceError for more than `max_candidates`; 0: as
-  /// many as a quarter of the device's free memory holds. O(N + edges), rows of more than 32 candidates
-  /// O(d log^2 d).
+  /// many as fit into a quarter of the device's free memory. O(detections + candidates), for rows of d > 32
+  /// candidates O(d log^2 d).
   DeviceCandidateGraph build(const DeviceFrame& from_frame, const DeviceFrame& to_frame,
                              const CandidateOptions& options, const CandidateTerms& terms,
                              const Detections& from, const Detections& to);

@@ -1,4 +1,4 @@
-/// What a build without CUDA says instead.
+/// Replaces device_candidates.cu in a build without CUDA.
 
 #include <motes/base/gpu/device.h>
 #include <motes/base/workspace.h>

@@ -53,7 +53,7 @@ bool RowGrid::make_dense_table() {
   for (const Row& row : rows_) first_y_ = std::min(first_y_, row.y), last_y = std::max(last_y, row.y);
   const double columns = last_y - first_y_ + 1, lines = rows_.back().z - first_z_ + 1;
   if (!(columns * lines <= kMostPerRow * static_cast<double>(rows_.size()) + kSmall)) return false;
-  // Beyond the whole numbers that doubles hold, rows cannot be counted.
+  // Beyond the integers that doubles represent exactly, rows cannot be counted.
   if (!(std::abs(first_y_) < 0x1p50 && std::abs(first_z_) < 0x1p50)) return false;
   dense_columns_ = columns, dense_lines_ = lines;
   table_.assign(static_cast<std::size_t>(columns * lines), -1);

@@ -1,9 +1,10 @@
 #pragma once
-/// Points within any radius: kept in rows along x of a square cross-section, each sorted by x.
+/// Finds the points within any radius. Points are stored in rows along x with a square cross-section, each
+/// sorted by x.
 ///
-/// Rows are found in a table of all that lie between the outermost ones or, where most of these would be
-/// empty, by hashing, so that points far from all others cost nothing; a query looks at the rows that
-/// its ball meets, and of each at the part between its ends.
+/// Rows are found in a table of all rows between the outermost ones or, if most of these would be empty, by
+/// hashing, so that points far from all others cost nothing. A query examines the rows that its ball meets,
+/// and in each the part within the ball along x.
 
 #include <cmath>
 #include <cstddef>
@@ -18,11 +19,11 @@ namespace motes::tracking {
 class RowGrid {
  public:
   RowGrid() = default;
-  /// `width` of the rows: about the radius of most queries serves best. O(points log points).
+  /// `width` of the rows: about the radius of most queries is fastest. O(points log points).
   RowGrid(std::span<const Vec3> points, double width);
 
   /// Calls act(point number, squared distance) for every point at most `radius` from `centre`. Expected
-  /// O(rows that the ball meets + points in them between its ends).
+  /// O(rows that the ball meets + points of these within the ball along x).
   template <class Act>
   void for_each_within(const Vec3& centre, double radius, const Act& act) const {
     if (entries_.empty()) return;
@@ -38,8 +39,8 @@ class RowGrid {
         if (const Row* const row = find(y, z)) scan(*row, centre, radius, most, act);
   }
 
-  /// The same with a radius that falls on the way, the centre's own row first: act gives back the radius from
-  /// there on.
+  /// The same with a radius that shrinks during the search: act returns the new radius. Begins with the row
+  /// of the centre.
   template <class Act>
   void for_each_within_falling(const Vec3& centre, double radius, const Act& act) const {
     if (entries_.empty()) return;
@@ -78,12 +79,12 @@ class RowGrid {
     std::int32_t number = 0;
   };
   struct Row {
-    double y = 0, z = 0;  ///< whole numbers held as doubles: no range to overflow
+    double y = 0, z = 0;  ///< integers stored as doubles, so that they cannot overflow
     std::int32_t begin = 0, end = 0;
   };
 
-  /// A ball that meets more rows than there are looks at them all; so does one so far out that rows cannot be
-  /// counted.
+  /// Whether the ball meets fewer rows than exist. False also if it is so far out that rows cannot be
+  /// counted. If false, the search examines all rows.
   bool few_rows(double first_z, double last_z, double first_y, double last_y) const {
     const double far = std::abs(first_y) + std::abs(last_y) + std::abs(first_z) + std::abs(last_z);
     return far < 0x1p50 &&
@@ -125,7 +126,7 @@ class RowGrid {
     }
   }
 
-  /// Of the entries [begin, end) of a row the first that is not below `x`.
+  /// The first of the entries [begin, end) of a row that is not below `x`.
   std::int32_t first_from(std::int32_t begin, std::int32_t end, double x) const {
     while (begin < end) {
       const std::int32_t middle = begin + (end - begin) / 2;
@@ -140,8 +141,8 @@ class RowGrid {
   double per_width_ = 1;
   std::size_t mask_ = 0;
   std::vector<Entry> entries_;                                              ///< [points] row after row
-  std::vector<Row> rows_;                                                   ///< those that hold points
-  double first_y_ = 0, first_z_ = 0, dense_columns_ = 0, dense_lines_ = 0;  ///< no columns: hashed
+  std::vector<Row> rows_;                                                   ///< rows that are not empty
+  double first_y_ = 0, first_z_ = 0, dense_columns_ = 0, dense_lines_ = 0;  ///< 0 columns: hashed
   std::vector<std::int32_t> table_;  ///< [lines][columns], or [mask_ + 1] open addressing: row, -1 none
 };
 

@@ -18,7 +18,7 @@ namespace motes::tracking {
 struct SortedPoints {
   std::vector<matching::Index> starts;  ///< [slots + 1]
   std::vector<GridPoint> points;
-  std::vector<matching::Index> detection;  ///< [points] where each came from; rising within a slot
+  std::vector<matching::Index> detection;  ///< [points] index of each point's detection; rising within a slot
 
   SlottedPoints view() const { return {starts.data(), points.data()}; }
 };
@@ -31,7 +31,7 @@ struct SortedPair {
 /// Throws InputError as build_candidates does. O(detections).
 SortedPair sort_pair(const Detections& from, const Detections& to, const CandidateTerms& terms);
 
-/// As the public build_candidates, of `from` and `to` sorted with `terms`.
+/// As the public build_candidates, for `from` and `to` sorted with `terms`.
 CandidateGraph build_candidates(const Execution& execution, const SortedPair& pair, const Detections& from,
                                 const Detections& to, const CandidateOptions& options,
                                 const CandidateTerms& terms);

@@ -1,13 +1,14 @@
 /// Strength. The scale-normalised response of a Gaussian spot of deviation s at scale sigma is, in d
 /// dimensions, proportional to sigma^2 / (sigma^2 + s^2)^(d/2 + 1); times sigma^(d/2 - 1) it is largest at
-/// sigma = s (Lindeberg 1998 has the maximum at another multiple of s; either tells the scale).
+/// sigma = s (in Lindeberg 1998 the maximum is at another multiple of s; both give the scale).
 ///
-/// Suppression. A large spot is broken up by noise at small scales, and a group of small ones is a blob at
-/// large scales. Of candidates that lie within each other's spot the strongest is the spot. What lies beyond
-/// a face is made up, so the flank of a large spot that the face cuts can be a maximum there.
+/// Suppression. At small scales noise breaks a large spot into parts, and at large scales a group of small
+/// spots is one blob. Of candidates that lie within each other's spot, the strongest is the spot. Beyond a
+/// face of the frame the voxels are not data, so the flank of a large spot cut by the face can have a maximum
+/// there.
 ///
-/// Grain. What answers more at a large scale than the typical spot within it does at its own is an object in
-/// its own right; a bright speckle or two do not unmake a nucleus.
+/// Grain. A candidate that responds more at a large scale than the typical finer spots within it is an
+/// object, and these are its grain. One or two brighter speckles do not change that.
 
 #include "tracking/detect/scale_space.h"
 
@@ -24,14 +25,14 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kStep = 1.4142135623730951;  // ratio of neighbouring scales at most
-constexpr double kNearScale = 1.6;            // ratio up to which two scales may be of two spots side by side
-constexpr double kNearReach = 0.8;            // radii of the larger one: such spots suppress each other
-constexpr double kFarReach = 1.0;             // and those of scales further apart
-constexpr double kGhostReach = 1.6;           // radii of a spot that makes ghosts on faces,
-constexpr double kGhostStrength = 0.2;        // and how strong, relative to it, they are at most
-constexpr double kGrainReach = 1.5;           // radii of an object, which need not be round
-constexpr double kOnFace = 0.6;               // voxels from a face's voxel centres
+constexpr double kStep = 1.4142135623730951;  // largest ratio of neighbouring scales
+constexpr double kNearScale = 1.6;            // scales up to this ratio may belong to two spots side by side,
+constexpr double kNearReach = 0.8;      // which suppress each other within this many radii of the larger one;
+constexpr double kFarReach = 1.0;       // the same for scales further apart
+constexpr double kGhostReach = 1.6;     // a spot makes ghosts on faces within this many of its radii,
+constexpr double kGhostStrength = 0.2;  // of at most this strength, relative to it
+constexpr double kGrainReach = 1.5;     // grain is within this many radii of an object, which may be unround
+constexpr double kOnFace = 0.6;         // largest distance from a face's voxel centres, in voxels
 
 double geometric_mean(const Filter& filter) {
   double product = 1;
@@ -40,7 +41,7 @@ double geometric_mean(const Filter& filter) {
   return std::pow(product, 1.0 / std::max(1, filter.dimensions));
 }
 
-/// Spots that were taken, in cells as wide as the largest spot's reach.
+/// The spots taken so far, in cells as wide as the reach of the largest spot.
 class Taken {
  public:
   explicit Taken(std::array<double, 3> cell) : cell_(cell) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// One look at a frame at one scale: which maxima are spots.
+/// The search of a frame at one scale.
 
 #include <cstdint>
 #include <span>
@@ -16,20 +16,20 @@ namespace motes::tracking::detect {
 /// The maxima that are spots, in storage order of their voxels.
 struct Spots {
   std::vector<Peak> peaks;
-  std::vector<double> scores;  ///< empty where a threshold or a count was given
+  std::vector<double> scores;  ///< empty if a threshold or a count was given
   double threshold = 0;        ///< the one used
   bool hot_voxels = false;
   bool blends = false;
   std::vector<std::string> warnings;
 };
 
-/// Whether spots are told by evidence: no threshold and no count was given.
+/// Whether spots are chosen by evidence: if neither a threshold nor a count was given.
 bool by_evidence(const DetectionOptions& options);
 
-/// Indices of the `count` best peaks (the first ones among equals), in increasing order.
+/// Indices of the `count` peaks of highest quality (of equals the first ones), in increasing order.
 std::vector<std::size_t> best_of(std::span<const Peak> peaks, std::size_t count);
 
-/// Which of the maxima that `search` has found are spots under `options`, refined. O(maxima * voxels of a
+/// The maxima found by `search` that are spots under `options`, refined. O(maxima * voxels of a
 /// window).
 Spots spots_of(SpotSearch& search, const DetectionOptions& options);
 

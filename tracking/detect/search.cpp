@@ -25,7 +25,7 @@ class HostSearch final : public SpotSearch {
 
   ValueRange range() const override { return range_; }
   void respond(const Filter& filter) override {
-    response_.reset();  // memory holds one at a time
+    response_.reset();  // so that memory holds one at a time
     filter_ = filter;
     response_ = std::make_unique<Response>(execution_, frame_, filter_, options_.polarity, range_.low);
     floor_ = rounding_floor(filter_, range_);
@@ -37,7 +37,7 @@ class HostSearch final : public SpotSearch {
   }
   float floor() const override { return floor_; }
   std::vector<Peak> peaks_from(double least) override {
-    // A refined quality is at most twice its voxel's response, so the rest need no refinement.
+    // A refined quality is at most twice the voxel's response, so lower maxima need no refinement.
     std::vector<Voxel> maxima = maxima_;
     std::erase_if(maxima, [&](const Voxel& v) { return 2.0 * response_->at(v.z, v.y, v.x) < least; });
     return refine_all(maxima, [](const Voxel& v) { return v; });

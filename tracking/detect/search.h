@@ -1,6 +1,6 @@
 #pragma once
-/// The search for a frame's spots, scale by scale, as the detector's steps ask for it: on the CPU or on the
-/// GPU, with the same answers bit for bit.
+/// The interface of the search for a frame's spots, scale by scale. The CPU and the GPU form give the same
+/// bits.
 
 #include <cstdint>
 #include <memory>
@@ -16,38 +16,38 @@
 
 namespace motes::tracking::detect {
 
-/// Of one frame, which must outlive it, as must the options.
+/// Searches one frame. The frame and the options must outlive it.
 class SpotSearch {
  public:
   virtual ~SpotSearch() = default;
   virtual ValueRange range() const = 0;
 
-  /// Makes the response at one scale; what is asked below is about the last one.
+  /// Computes the response at one scale; all functions below use the last response.
   virtual void respond(const Filter& filter) = 0;
-  /// Finds the maxima over rounding errors, within the mask; their number.
+  /// Finds the maxima above rounding errors within the mask and returns their number.
   virtual std::size_t find_maxima() = 0;
   /// Responses up to this may be rounding errors.
   virtual float floor() const = 0;
-  /// The maxima whose quality may be `least` or more, refined, in storage order.
+  /// The refined maxima whose quality may be at least `least`, in storage order.
   virtual std::vector<Peak> peaks_from(double least) = 0;
-  /// The maxima that are spots by evidence.
+  /// Chooses spots by evidence (choice.h).
   virtual Choice choose() = 0;
   virtual std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) = 0;
   /// As fit_spots.
   virtual FittedSpots fit(std::span<const FitStart> starts, const FitOptions& options) = 0;
-  /// `fitted`: whether each peak has had its place fitted.
+  /// `fitted`: [peaks] whether the place of the peak comes from a fit.
   virtual std::vector<Measured> measure(std::span<const Peak> peaks,
                                         std::span<const unsigned char> fitted) = 0;
   /// Adds the times of this search to DetectionReport::device_s.
   virtual void add_times(DetectionReport& report) const = 0;
 };
 
-/// What the user's options say of the choice.
+/// The options of the choice, taken from the user's options.
 inline ChoiceOptions choice_options(const DetectionOptions& options) {
   return {options.false_positives_per_frame, options.mask, options.keep_blending, options.polarity};
 }
 
-/// Throws as check_frame.
+/// Throws as check_frame does.
 std::unique_ptr<SpotSearch> search_on_host(const Execution& execution, const VolumeFrame& frame,
                                            const DetectionOptions& options);
 

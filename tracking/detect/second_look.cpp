@@ -1,5 +1,6 @@
-/// A score's noise is that of the first look (selection.h), measured for the wider box: kNoise below is the
-/// distribution on white noise, and the minima's 98th percentile tells how much wider this frame's is.
+/// Noise is modelled as in the first look (selection.h), but for the wider box: kNoise below is the
+/// distribution of scores on white noise, and the 98th percentile of the minima gives the stretch of this
+/// frame's.
 
 #include "tracking/detect/second_look.h"
 
@@ -16,24 +17,24 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kFalseShare = 0.04;  // of what is found
-constexpr double kOnlyOne = 0.05;     // of a spot: what a single one counts as
-constexpr std::size_t kFewest = 20;   // spots of the first look
-constexpr double kNearNoise = 0.1;    // share of spots within kMargin of the level
+constexpr double kFalseShare = 0.04;  // of false spots among those found
+constexpr double kOnlyOne = 0.05;     // expected false spots at which a single one is accepted
+constexpr std::size_t kFewest = 20;   // with fewer spots in the first look there is a second one,
+constexpr double kNearNoise = 0.1;    // as with at least this share of them within kMargin of the level
 constexpr double kMargin = 1.25;
-constexpr double kMostNeighbours = 0.5;  // expected in a box
-constexpr double kMostStretch = 1.1;     // of the first look's scores of noise
+constexpr double kMostNeighbours = 0.5;  // largest expected number in a box
+constexpr double kMostStretch = 1.1;     // largest stretch of noise in the first look
 
-/// White noise, measured (sigma .8 to 4 voxels, 2D and 3D): share of its extrema that score higher.
+/// White noise: share of its extrema that score higher, measured with sigma 0.8 to 4 voxels in 2D and 3D.
 struct Knot {
   double score, tail;
 };
 constexpr std::array<Knot, 4> kNoise{{{2.5, .05}, {3.0, .02}, {3.35, .01}, {4.1, .001}}};
-constexpr double kTailVariance = 1.25;  // beyond the last knot
+constexpr double kTailVariance = 1.25;  // of the Gaussian tail beyond the last knot
 constexpr double kUpperShare = 0.02, kUpper = 3.0;
 constexpr double kLeastStretch = 0.9;
-constexpr double kMostSkew = 1.25;   // maxima's tail over minima's
-constexpr double kSkewGrowth = 1.3;  // by the level, from where it is measured on
+constexpr double kMostSkew = 1.25;   // largest ratio of the maxima's tail to the minima's
+constexpr double kSkewGrowth = 1.3;  // exponent of the ratio: its growth from there to the level
 constexpr std::size_t kFewestMinima = 500;
 
 double noise_tail(double score) {
@@ -47,7 +48,7 @@ double noise_tail(double score) {
   return std::exp((1 - part) * std::log(kNoise[i - 1].tail) + part * std::log(kNoise[i].tail));
 }
 
-/// Spots expected in a box that is around another.
+/// The expected number of other spots in the box around a spot.
 double neighbours(const Filter& filter, const Shape3& shape, std::size_t spots) {
   const std::array<std::int64_t, 3> size{shape.nx, shape.ny, shape.nz};
   double share = static_cast<double>(spots);
@@ -66,14 +67,15 @@ bool near_noise(std::span<const ChosenSpot> taken) {
   return static_cast<double>(near) >= kNearNoise * static_cast<double>(taken.size());
 }
 
-/// All scores [n], 0 where there was no second look.
+/// All scores [n]; 0 for extrema without a second look.
 std::vector<double> filled_up(std::vector<double> scores, std::size_t n) {
   scores.resize(n);
   return scores;
 }
 
-/// The score from which on a share kFalseShare of the maxima, of which `noise` are of noise `stretch` times
-/// wider than white noise, are expected to be false; none where no maximum is good enough. `falling`: scores.
+/// The score from which on a share kFalseShare of the maxima is expected to be false; none if no maximum
+/// scores that high. `falling`: scores in falling order. `noise`: number of noise maxima, `stretch`: of their
+/// scores relative to white noise.
 std::optional<double> false_discovery(std::span<const double> falling, double noise, double stretch) {
   for (std::size_t n = falling.size(); n > 0; --n) {
     const double falsely = noise * noise_tail(falling[n - 1] / stretch);
@@ -89,8 +91,8 @@ double upper_of(std::span<const double> scores, double below) {
   return quantile(noise, 1 - kUpperShare) / kUpper;
 }
 
-/// The least score of the spots among those of the maxima. Noise of light and of other skewed laws reaches
-/// higher on the maxima's side: how far is told from the maxima below a first level, and continued to it.
+/// The lowest score of spots. In shot noise and other skewed noise, maxima score higher than minima. By how
+/// much is measured on the maxima below a first level and extrapolated to it.
 std::optional<double> level_of(std::span<const double> high, std::span<const double> low, std::size_t before,
                                double first_stretch) {
   std::vector<double> falling;

@@ -1,12 +1,12 @@
-/// Noise. On white noise the scores of extrema have nearly the same distribution whatever the filter, the
-/// frame's size or the noise's strength: kNoise below, measured on simulated frames (sigma .8 to 4 voxels, 2D
-/// and 3D), with a Gaussian tail. On any other noise it is stretched: by the minima's 95th percentile, and,
-/// where noise is skewed as light's is, by what the maxima's upper quarter exceeds the minima's, up to
+/// Noise. On white noise the scores of extrema have nearly the same distribution for every filter, frame size
+/// and strength of the noise: kNoise below, measured on simulated frames (sigma 0.8 to 4 voxels, 2D and 3D),
+/// with a Gaussian tail. For other noise it is stretched: by the minima's 95th percentile, and for skewed
+/// noise (such as shot noise) also by the ratio of the maxima's upper quarter to the minima's, up to
 /// kMostSkew.
 ///
-/// Valley. Backgrounds that are not noise (texture, cells) can score over the level. They and the spots then
-/// make two hills of the density. The first valley from the side of noise is taken, so that dim spots stay
-/// beside ones a hundred times as bright.
+/// Valley. Backgrounds other than noise (texture, cells) can score over the level. Then they and the spots
+/// are two modes of the density of scores. The level is raised to the first valley from the side of noise, so
+/// that dim spots are kept beside ones a hundred times as bright.
 
 #include "tracking/detect/selection.h"
 
@@ -26,13 +26,14 @@ struct Knot {
   double score, tail;
 };
 constexpr std::array<Knot, 6> kNoise{{{0, 1}, {1.1, .5}, {2.5, .1}, {2.86, .05}, {3.5, .01}, {4.2, .001}}};
-constexpr double kTailVariance = 1.1;  // beyond the last knot
+constexpr double kTailVariance = 1.1;  // of the Gaussian tail beyond the last knot
 constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
-constexpr double kFewLow = 0.1;     // of the maxima
-constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
+constexpr double kFewLow = 0.1;     // share of the maxima that is few low scores
+constexpr std::size_t kFewest = 8;  // extrema needed for a percentile
 
-/// As std::is_sorted, block by block, so that vector units do the work: millions of scores are asked about.
+/// As std::is_sorted, but block by block so that the compiler can vectorise it, since there may be millions
+/// of scores.
 bool are_ascending(std::span<const double> scores) {
   constexpr std::size_t kBlock = 4096;
   for (std::size_t begin = 0; begin + 1 < scores.size(); begin += kBlock) {
@@ -45,7 +46,7 @@ bool are_ascending(std::span<const double> scores) {
   return true;
 }
 
-/// Scores from `least` on (or those above it) in falling order. Ascending ones are not copied.
+/// The scores from `least` on (or above it) in falling order. Ascending scores are not copied.
 class Falling {
  public:
   enum class From { least, above };
@@ -124,7 +125,7 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
   const double least = kMedian * noise.stretch;
   const Falling scores(maxima, least, Falling::From::above);
   const auto allowed = [&](std::size_t n) { return false_share * std::max(0.2, static_cast<double>(n) - 1); };
-  constexpr std::size_t kBlock = 64;  // of which not even the best score passes: the others need no look
+  constexpr std::size_t kBlock = 64;  // if its best score does not pass, the block is skipped
   for (std::size_t n = scores.size(); n > 0; --n) {
     while (n > kBlock && noise.count * noise_tail(noise, scores[n - kBlock]) > allowed(n)) n -= kBlock;
     const double s = scores[n - 1];
@@ -176,7 +177,7 @@ double first_valley(std::span<const double> scores, double level) {
   const auto bins = static_cast<std::size_t>(highest / kBin) + 2;
   std::vector<double> counts(bins);
   for (const double v : logs) ++counts[static_cast<std::size_t>(v / kBin)];
-  // Smoothed counts whose chance error is that of a count: the kernel's squares sum to its inverse scale.
+  // Counts smoothed by a kernel normalised so that the result has the statistical error of a count.
   const auto reach = static_cast<std::ptrdiff_t>(4 * kBandwidth / kBin);
   std::vector<double> kernel;
   for (std::ptrdiff_t k = 0; k <= reach; ++k) {

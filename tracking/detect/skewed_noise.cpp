@@ -1,4 +1,5 @@
-/// A frame of that noise is made, and its maxima are scored as those of any frame.
+/// Draws a frame of noise with the distribution of the frame's finest detail and scores its maxima and
+/// minima.
 
 #include "tracking/detect/skewed_noise.h"
 
@@ -18,16 +19,17 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr std::int64_t kDrawn = 1 << 16;                     // voxels of the frame
-constexpr std::int64_t kMost = 1 << 17, kFewest = 1 << 15;   // voxels of noise
-constexpr std::int64_t kLeast = 1 << 12;                     // voxels of a frame that is looked at
+constexpr std::int64_t kDrawn = 1 << 16;                     // about the number of sampled details
+constexpr std::int64_t kMost = 1 << 17, kFewest = 1 << 15;   // voxels of the frame of noise
+constexpr std::int64_t kLeast = 1 << 12;                     // fewest voxels of a frame
 constexpr double kWidest = 3;                                // sigma
-constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};  // of the highest scores that are compared
-constexpr double kClippedShare = 0.2;                        // of voxels of the lowest value
-constexpr double kClippedSkew = 0.6;  // median of maxima over the minima's 90th percentile; white noise: .44
+constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};  // ranks of the highest scores that are compared
+constexpr double kClippedShare = 0.2;                        // least share of voxels of the lowest value
+// Ratio of the maxima's median to the minima's 90th percentile; white noise: 0.44.
+constexpr double kClippedSkew = 0.6;
 constexpr std::size_t kFewestScores = 20;
 
-/// About kDrawn voxels, each less the mean of its neighbours along all axes.
+/// About kDrawn voxels, each minus the mean of its neighbours along all axes.
 template <class T>
 std::vector<float> finest_detail(std::span<const T> voxels, const Shape3& s) {
   const std::array<std::int64_t, 3> size{s.nx, s.ny, s.nz}, stride{1, s.nx, s.nx * s.ny};
@@ -48,7 +50,7 @@ std::vector<float> finest_detail(std::span<const T> voxels, const Shape3& s) {
   return detail;
 }
 
-/// As many planes as the frame has, up to 32.
+/// The shape of the frame of noise, with as many planes as the frame, up to 32.
 Shape3 shape_of_sample(const Shape3& s) {
   const std::int64_t nz = std::min<std::int64_t>(s.nz, 32), voxels = std::clamp(s.voxels(), kFewest, kMost);
   const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(voxels / nz)));

@@ -1,14 +1,14 @@
 #pragma once
-/// Symmetric matrices of a few rows, on the CPU and on the GPU with the same bits: no library orders its sums
-/// in the same way on both.
+/// Small symmetric matrices, with the same bits on the CPU and on the GPU. Libraries order their sums
+/// differently on the two.
 
 #include <array>
 #include <cmath>
 
 #include <motes/base/host_device.h>
 
-// Loops over matrices in registers must be unrolled on the device: registers have no index. Others are best
-// left as they are: code beyond the caches of instructions is slow.
+// Loops over matrices in registers must be unrolled on the device, since registers cannot be indexed. Other
+// loops are not unrolled there: code that exceeds the instruction caches is slow.
 #ifdef __CUDA_ARCH__
 #define MOTES_UNROLL _Pragma("unroll")
 #define MOTES_ROLLED _Pragma("unroll 1")
@@ -23,7 +23,7 @@ namespace motes::tracking::detect::rules {
 
 constexpr int pairs(int n) { return n * (n + 1) / 2; }
 
-/// The lower triangle, row by row.
+/// A symmetric matrix, stored as its lower triangle row by row.
 template <int N>
 struct Symmetric {
   static constexpr int kRows = N;
@@ -34,8 +34,8 @@ struct Symmetric {
 
 MOTES_HOST_DEVICE MOTES_CALLED double inverse_root(double x) { return 1 / std::sqrt(x); }
 
-/// Cholesky's factor in place of the matrix, with the inverses of its diagonal. False where the matrix is not
-/// positive definite (or holds NaN).
+/// Replaces the matrix by its Cholesky factor, with inverse diagonal elements. False if the matrix is not
+/// positive definite (or contains NaN).
 template <int N>
 MOTES_HOST_DEVICE inline bool factorise(Symmetric<N>& m) {
   MOTES_UNROLL
@@ -56,7 +56,7 @@ MOTES_HOST_DEVICE inline bool factorise(Symmetric<N>& m) {
   return true;
 }
 
-/// The solution in place of the right-hand side.
+/// Replaces the right-hand side by the solution.
 template <int N>
 MOTES_HOST_DEVICE inline void solve_factored(const Symmetric<N>& l, double (&x)[N]) {
   MOTES_UNROLL
@@ -73,7 +73,7 @@ MOTES_HOST_DEVICE inline void solve_factored(const Symmetric<N>& l, double (&x)[
   }
 }
 
-/// x' times the inverse of the matrix that was factored times x.
+/// x' M^-1 x, where M is the matrix that was factored.
 template <int N>
 MOTES_HOST_DEVICE inline double inverse_form(const Symmetric<N>& l, const double (&x)[N]) {
   double column[N], sum = 0;
@@ -88,7 +88,7 @@ MOTES_HOST_DEVICE inline double inverse_form(const Symmetric<N>& l, const double
   return sum;
 }
 
-/// One element of the diagonal of the inverse of the matrix that was factored.
+/// A diagonal element of the inverse of the matrix that was factored.
 template <int N>
 MOTES_HOST_DEVICE inline double inverse_diagonal(const Symmetric<N>& l, int row) {
   double unit[N] = {};
@@ -122,13 +122,14 @@ MOTES_HOST_DEVICE inline bool all_finite(const Matrix3& m) {
   return finite;
 }
 
-/// Eigenvalues in no order, and the vectors as columns. An axis that is coupled to no other keeps its place.
+/// Eigenvalues in no order, and eigenvectors as columns. An axis that is not coupled to another keeps its
+/// place.
 struct Axes3 {
   Vector3 values;
   Matrix3 vectors;
 };
 
-/// Jacobi's rotations, sweep by sweep.
+/// Eigenvalues and eigenvectors by sweeps of Jacobi rotations.
 MOTES_HOST_DEVICE inline Axes3 axes_of(Matrix3 m) {
   constexpr int kSweeps = 8;  // the error squares from sweep to sweep
   Axes3 axes{{}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};

@@ -7,7 +7,7 @@
 
 namespace motes::tracking::detect {
 
-/// A spot's parameters as numbers to draw it from; places and widths in blocks.
+/// The parameters that determine a spot's values; places and widths in blocks.
 struct SpotModel {
   double height = 0, background = 0;
   Place place{};

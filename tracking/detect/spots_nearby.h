@@ -1,5 +1,5 @@
 #pragma once
-/// What lies near spots, in widths of the filter.
+/// Finds the spots near a voxel. Distances are in units of the filter's sigma.
 
 #include <algorithm>
 #include <array>
@@ -15,11 +15,12 @@
 
 namespace motes::tracking::detect {
 
-/// Spots in cells as wide as the reach. Where eight or more are within it, a k-d tree, made when that is
-/// first seen, says which are nearest; few frames are so crowded, and to make one takes longer than all else.
+/// Spots in cells as wide as the reach. If eight or more are within reach, a k-d tree finds the nearest. It
+/// is built only when first needed, since few frames are so crowded and building it takes longer than all
+/// else.
 class SpotsNearby {
  public:
-  /// `reach`: widths. O(n).
+  /// `reach`: in sigmas. O(n).
   SpotsNearby(const Filter& filter, const std::vector<Voxel>& spots, double reach)
       : sigma_(filter.sigma), reach_(reach) {
     points_.reserve(spots.size());
@@ -27,8 +28,8 @@ class SpotsNearby {
     if (!points_.empty()) fill_cells();
   }
 
-  /// Whether one of the eight spots nearest to `v`, and within reach of it, is `like`d: called with its
-  /// index. For several threads at once. O(1) on average, O(log n) in crowds.
+  /// Whether like(index) holds for one of the eight spots nearest to `v` and within reach. Several threads
+  /// may call it at once. O(1) on average, O(log n) in crowds.
   template <class Like>
   bool any_within(const Voxel& v, const Like& like) const {
     if (points_.empty()) return false;
@@ -69,7 +70,8 @@ class SpotsNearby {
       return cells;
     };
     const double most = 1000 + 4 * static_cast<double>(points_.size());
-    // A little wider than the reach, so that what is within it is never two cells away by rounding.
+    // Cells are a little wider than the reach, so that rounding cannot put a spot within reach two cells
+    // away.
     for (width_ = reach_ * 1.001; count() > most; width_ *= 1.3) {
     }
     per_width_ = 1 / width_;
@@ -91,7 +93,7 @@ class SpotsNearby {
     return static_cast<std::size_t>((along(p.z, 2) * cells_[1] + along(p.y, 1)) * cells_[0] + along(p.x, 0));
   }
 
-  /// How many spots are within reach, kNearest at most; their indices.
+  /// The number of spots within reach, at most kNearest, and their indices.
   std::size_t find_within(const Vec3& p, std::array<std::size_t, kNearest>& index) const {
     const std::array<double, 3> at = axes(p);
     std::array<std::int64_t, 3> first{}, last{};
@@ -123,7 +125,7 @@ class SpotsNearby {
   std::array<double, 3> sigma_{}, low_{};
   double reach_, width_ = 1, per_width_ = 1;
   std::array<std::int64_t, 3> cells_{};
-  std::vector<std::uint32_t> begin_, spots_;  ///< of cells, [cells + 1]; by cell
+  std::vector<std::uint32_t> begin_, spots_;  ///< [cells + 1]; [spots] in order of cells
   std::vector<Vec3> points_;
   mutable std::once_flag made_;
   mutable std::unique_ptr<NearPoints> tree_;

@@ -1,15 +1,15 @@
-/// Values over a high quantile follow a generalised Pareto law, whatever they are (Pickands 1975), close to
-/// an exponential. How many exceed a level is the mean over all scales and shapes of that law, each weighted
-/// by its likelihood (the posterior predictive), the shape with what noise has in common as its prior: the
-/// likeliest law alone promises too few. Values over the level, which may be spots, take no part: the law is
-/// cut off there.
+/// Values over a high quantile of almost any distribution follow a generalised Pareto law (Pickands 1975),
+/// here close to an exponential. The expected number of values over a level is the mean over all scales and
+/// shapes of that law, weighted by likelihood and by a prior of the shape (the posterior predictive). The law
+/// of maximum likelihood would give too few. Values over the level may be spots and are not used: the law is
+/// truncated there.
 ///
-/// A squared score is -dof ln x, x the share of a box's variance that a spot leaves unexplained. If k of the
-/// box's dof directions hold the noise, all alike, then P(x < X) is about X^(k/2): an exponential law of
-/// scale 2 dof / k. In noise that neighbours share, directions are unlike: the smaller the residual, the more
-/// of them it takes, so k grows with the score and the law's shape is the more negative, the larger its scale
-/// is beside dof. How much so was measured on Gaussian noise smoothed by 0 to 2 voxels (sigma 1.2 and 2,
-/// planes and stacks); skewed and median-filtered noise follow.
+/// A squared score is -dof ln x, where x is the share of a box's variance that a spot does not explain. If
+/// the noise has equal variance in k of the box's dof directions and none in the others, P(x < X) is about
+/// X^(k/2): an exponential law of scale 2 dof / k. In correlated noise the variances of directions differ. A
+/// smaller residual involves more of them, so k grows with the score: the shape of the law is more negative,
+/// the larger its scale is relative to dof. This dependence was measured on Gaussian noise smoothed by 0 to 2
+/// voxels (sigma 1.2 and 2, planes and stacks); it also holds for skewed and median-filtered noise.
 
 #include "tracking/detect/tail_law.h"
 
@@ -23,15 +23,15 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Of a law's shape.
+/// The normal prior of a law's shape.
 struct Prior {
   double shape, spread;
 };
 
-/// Values between `from` and `to`, less `from`, counted in bins of equal width up to the highest of them.
+/// The values between `from` and `to`, minus `from`, counted in bins of equal width up to the highest.
 struct Tail {
   double length = 0, count = 0, mean = 0;
-  std::vector<double> middles, counts;  ///< of the bins that hold any
+  std::vector<double> middles, counts;  ///< of the bins that are not empty
 
   Tail(std::span<const double> ascending, double from, double to, std::size_t bins) : length(to - from) {
     auto next = std::upper_bound(ascending.begin(), ascending.end(), from);
@@ -54,12 +54,12 @@ struct Tail {
 
 struct ParetoLaw {
   double scale = 1, shape = 0;
-  /// Share over u.
+  /// Share of the values over u.
   double beyond(double u) const {
     if (std::abs(shape) < 1e-6) return std::exp(-u / scale);
     return std::pow(std::max(0.0, 1 + shape * u / scale), -1 / shape);
   }
-  /// Logarithm, up to a constant, of the tail's likelihood.
+  /// Log-likelihood of the tail, up to a constant.
   double likelihood(const Tail& tail) const {
     if (tail.middles.empty() || 1 + shape * tail.middles.back() / scale <= 0) return -kInfinite;
     double sum = 0;
@@ -71,16 +71,17 @@ struct ParetoLaw {
   }
 };
 
-/// One of `scales` that are tried.
+/// The i-th of `scales` trial scales.
 double scale_of(const Tail& tail, int i, int scales) {
-  constexpr double kLeast = 0.4, kMost = 8;  // means of the tail
+  constexpr double kLeast = 0.4, kMost = 8;  // in units of the tail's mean
   return tail.mean * kLeast * std::pow(kMost / kLeast, static_cast<double>(i) / (scales - 1));
 }
 
-/// Values expected over the tail if it is as short as noise has any: most levels fail by that.
+/// A lower bound of the number of values expected beyond the tail, from the shortest tail of noise. Most
+/// levels are rejected by it.
 double least_beyond(const Tail& tail, const Prior& prior) {
   constexpr int kScales = 15;
-  constexpr double kShort = 2;  // spreads
+  constexpr double kShort = 2;  // in spreads of the prior
   double most = -kInfinite, share = 1;
   for (int i = 0; i < kScales; ++i) {
     const ParetoLaw law{scale_of(tail, i, kScales), prior.shape - kShort * prior.spread};
@@ -92,12 +93,12 @@ double least_beyond(const Tail& tail, const Prior& prior) {
   return share < 1 ? tail.count * share / (1 - share) : kInfinite;
 }
 
-/// How a tail goes on.
+/// The continuation of a tail.
 class Continued {
  public:
   Continued(const Tail& tail, const Prior& prior) {
     constexpr int kShapes = 5, kScales = 40;
-    constexpr double kShapeStep = 0.5;  // spreads
+    constexpr double kShapeStep = 0.5;  // in spreads of the prior
     double most = -kInfinite;
     for (int s = -kShapes; s <= kShapes; ++s)
       for (int k = 0; k < kScales; ++k) {
@@ -114,13 +115,13 @@ class Continued {
     std::erase_if(laws_, [&](const Weighted& w) { return w.weight < kTiny * sum; });
     for (Weighted& w : laws_) w.weight *= tail.count / (sum * (1 - w.law.beyond(tail.length)));
   }
-  /// Values expected over u.
+  /// Expected number of values over u.
   double beyond(double u) const {
     double sum = 0;
     for (const Weighted& w : laws_) sum += w.weight * w.law.beyond(u);
     return sum;
   }
-  /// What `wanted` values are expected to exceed, near `guess`.
+  /// The level that `wanted` values are expected to exceed; the search starts at `guess`.
   double level_of(double wanted, double guess) const {
     double low = 0, high = guess;
     for (int i = 0; i < 8 && beyond(high) > wanted; ++i) high *= 2;
@@ -139,26 +140,27 @@ class Continued {
   std::vector<Weighted> laws_;
 };
 
-constexpr double kTailFrom = 0.97;    // quantile from which on scores are tail
-constexpr double kTailStart = 0.995;  // where the tail is cut off at first,
-constexpr double kTailLeast = 0.99;   // and at least
+constexpr double kTailFrom = 0.97;    // the tail of scores begins at this quantile
+constexpr double kTailStart = 0.995;  // quantile at which it is truncated at first,
+constexpr double kTailLeast = 0.99;   // and the lowest one
 constexpr int kTailRounds = 4;
-constexpr Prior kOfSquares{-0.02, 0.03};  // shape of the squared scores' tail where all directions hold noise
-constexpr double kShared = 0.5;           // how far it falls for each unit of scale / dof
-constexpr double kTailScores = 100;       // at least, and
-constexpr double kTailOverCount = 4;      // times what is asked for: of few scores the tail is longer,
-constexpr double kTailMost = 0.5;         // up to this share
+constexpr Prior kOfSquares{-0.02, 0.03};  // of the tail of squared scores if noise is in all directions
+constexpr double kShared = 0.5;           // decrease of the shape per unit of scale / dof
+constexpr double kTailScores = 100;       // least number of scores in the tail, and least
+constexpr double kTailOverCount = 4;  // multiple of the count asked for (with few scores the tail is longer)
+constexpr double kTailMost = 0.5;     // up to this share of all
 constexpr std::size_t kFewestOfTail = 500;
 constexpr std::size_t kBinsOfSquares = 100;
 
-constexpr Prior kOfResponses{0.03, 0.08};  // from a Gaussian field's maxima to an exponential law, and beyond
-constexpr double kUpper = 0.3;             // of the values below a level
+constexpr Prior kOfResponses{0.03, 0.08};  // covers maxima of Gaussian fields, exponential laws and more
+constexpr double kUpper = 0.3;             // share of the values below a level that is their tail
 constexpr std::size_t kFewestUpper = 40, kFewestBelow = 50, kBins = 64;
-constexpr double kOnlyOne = 0.05;    // of a spot: what a single one counts as
-constexpr double kNextLevel = 0.95;  // share of the values over a level that are over the next
-constexpr double kMany = 0.2;        // of all: their median is so many times that of the others,
-constexpr double kFarOver = 6;       // while the highest fifth of exponential noise is 4.5 times the others
-constexpr double kHopeless = 2;      // times as many of noise as allowed
+constexpr double kOnlyOne = 0.05;    // expected false spots at which a single one is accepted
+constexpr double kNextLevel = 0.95;  // share of the values over a level that are over the next level
+constexpr double kMany = 0.2;        // of all values: more must have a median that is
+// this many times that of the others (exponential noise: 4.5 for the highest fifth).
+constexpr double kFarOver = 6;
+constexpr double kHopeless = 2;  // a level with this many times the allowed noise is rejected early
 
 std::size_t share_of(std::size_t n, double share) {
   return static_cast<std::size_t>(std::ceil(share * static_cast<double>(n)));

@@ -1,14 +1,14 @@
 /// Level. For a smooth Gaussian random field the expected number of maxima above a high level u is, to
-/// leading order, its expected Euler characteristic: V sqrt(det M) (2 pi)^-(d+1)/2 H(u) exp(-u^2/2), with M
-/// the covariance of the gradient of the unit field and H(u) = u^2 - 1, u, 1 in 3, 2, 1 dimensions (Adler
-/// 1981, The Geometry of Random Fields, theorem 6.9.1; Worsley 1992). White noise seen through the LoG has
-/// the spectrum r^4 exp(-r^2) in units of sigma, which makes M = (d + 4) / (2 d) / sigma^2 along each axis.
-/// Solved for u by bisection.
+/// leading order, its expected Euler characteristic: V sqrt(det M) (2 pi)^-(d+1)/2 H(u) exp(-u^2/2), where M
+/// is the covariance of the gradient of the field of variance 1, and H(u) = u^2 - 1, u, 1 in 3, 2, 1
+/// dimensions (Adler 1981, The Geometry of Random Fields, theorem 6.9.1; Worsley 1992). LoG-filtered white
+/// noise has the spectrum r^4 exp(-r^2) in units of sigma, so that M = (d + 4) / (2 d) / sigma^2 along each
+/// axis. Solved for u by bisection.
 ///
-/// Deviation. The median absolute response is the noise where spots fill little of the frame, whatever the
-/// noise's colour. Where spots fill much of it, it is the spots, and a multiple of it would lose them all;
-/// then the finest detail of the frame still is noise: the second difference along x times that along y, in
-/// which spots wider than a voxel hardly show. Passed through the filter as white noise it bounds the
+/// Deviation. If spots fill little of the frame, the median absolute response measures the noise, for any
+/// correlation. If spots fill much of it, it measures the spots, and a threshold based on it would lose them
+/// all. The finest detail of the frame is still noise then: the second difference along x and y, to which
+/// spots wider than a voxel contribute little. The response to white noise of that strength bounds the
 /// deviation.
 
 #include "tracking/detect/threshold.h"
@@ -28,9 +28,10 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kMadToSigma = 1.4826;  // of a Gaussian distribution
-constexpr double kWhiteMargin = 1.5;    // how far coloured noise may exceed what white noise would give
-constexpr double kLeastScale = 0.7;     // voxels: maxima cannot lie denser than the lattice allows
+constexpr double kMadToSigma = 1.4826;  // standard deviation over median absolute value of a Gaussian
+// Largest ratio of the response to correlated noise to that to white noise.
+constexpr double kWhiteMargin = 1.5;
+constexpr double kLeastScale = 0.7;  // in voxels: maxima cannot be denser than voxels allow
 
 double median_of(std::vector<float>& values) {
   if (values.empty()) return 0;
@@ -39,8 +40,8 @@ double median_of(std::vector<float>& values) {
   return static_cast<double>(*middle);
 }
 
-/// Calls visit(k, voxel) for all of the sample, a row of it at a time: k tells the place in the sample. As
-/// sample.at(k), without its divisions.
+/// Calls visit(k, voxel) for all elements k of the sample, row by row. The voxel is sample.at(k), computed
+/// without its divisions.
 template <class Visit>
 void visit_sample(const Execution& execution, const rules::NoiseSample& sample, const Visit& visit) {
   std::vector<std::int64_t> columns;
@@ -55,7 +56,7 @@ void visit_sample(const Execution& execution, const rules::NoiseSample& sample, 
   });
 }
 
-/// Absolute details of a sample of the frame; none of frames too small for them.
+/// Absolute values of the finest detail in a sample of the frame; empty for frames that are too small.
 template <class T>
 std::vector<float> details_of(const Execution& execution, std::span<const T> voxels,
                               const rules::NoiseSample& sample) {
@@ -93,7 +94,8 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 NoiseSeen noise_of_medians(const Shape3& shape, double response, double detail) {
   const double norm = std::sqrt(6.0) * (shape.ny >= 3 ? std::sqrt(6.0) : 1);
   const double deviation = kMadToSigma * detail / norm;
-  // Over half of the details exactly zero: an empty or saturated background, which tells nothing of noise.
+  // If over half of the details are exactly 0, the background is empty or saturated and does not show the
+  // noise.
   const bool tells = shape.nx >= 3 && deviation > 0;
   return {kMadToSigma * response, tells ? deviation : std::numeric_limits<double>::infinity()};
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// How far voxels may differ.
+/// Limits of the differences between voxels.
 
 #include <string>
 
@@ -10,10 +10,11 @@
 
 namespace motes::tracking::detect {
 
-/// Squares of larger differences overflow in float32, those of smaller ones vanish.
+/// Squares of larger differences overflow in float32; squares of smaller ones become 0.
 inline constexpr float kLargestSpan = 1e18F, kSmallestSpan = 1e-18F;
 
-/// Throws InputError, naming the frame, where its voxels differ by more, or differ by less.
+/// Throws InputError, naming the frame, if its voxels differ by more than kLargestSpan, or by less than
+/// kSmallestSpan but not 0.
 inline void check_span(const VolumeFrame& frame, const ValueRange& range) {
   const float span = range.high - range.low;
   if (span > 0 && span < kSmallestSpan)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kLeaf = 16;
-/// A leaf looks so much farther (squared) than the leaf before had to; those who find too few look so much
-/// farther again.
+/// A leaf is searched within kFarther times the squared distance that the leaf before needed; if that gives
+/// too few points, within kAgain times more.
 constexpr double kFarther = 1.05, kAgain = 2.5;
 
 double along(const Vec3& p, std::size_t axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
@@ -23,7 +23,8 @@ struct TreeBox {
   std::array<double, 3> low{kInfinite, kInfinite, kInfinite}, high{-kInfinite, -kInfinite, -kInfinite};
 };
 
-/// No two points of the boxes are nearer: every operation rounds as that of a distance does.
+/// A lower bound of the squared distance of points in the two boxes. It holds in floating point, since every
+/// operation rounds like that of a distance.
 double squared_between(const TreeBox& a, const TreeBox& b) {
   std::array<double, 3> gap;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -34,12 +35,12 @@ double squared_between(const TreeBox& a, const TreeBox& b) {
 double squared_diagonal(const TreeBox& box) {
   double squared = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (box.high[axis] > box.low[axis])  // else empty
+    if (box.high[axis] > box.low[axis])  // otherwise it is empty
       squared += (box.high[axis] - box.low[axis]) * (box.high[axis] - box.low[axis]);
   return squared;
 }
 
-/// Points side by side.
+/// Coordinates of points as arrays.
 struct Columns {
   std::vector<double> x, y, z, number;
   std::size_t size = 0;
@@ -55,7 +56,7 @@ MOTES_CLONES void measure(const Columns& points, std::size_t size, const Vec3& p
   }
 }
 
-/// How many of the entries come before each, by distance and number.
+/// For each entry, how many come before it by distance and number.
 MOTES_CLONES void places_of(const double* squared, const double* number, std::int64_t size,
                             std::int64_t* place) {
   for (std::int64_t i = 0; i < size; ++i) {
@@ -86,8 +87,8 @@ class Halves {
     return std::span(order_).subspan(begin_[l], begin_[l + 1] - begin_[l]);
   }
 
-  /// The squared diagonal of the box of leaf l or, where its points all coincide, of the first box around it
-  /// with points that do not; 0 where all points coincide.
+  /// The squared diagonal of the box of leaf l. If all its points coincide, that of the smallest box around
+  /// it that is not a point; 0 if all points coincide.
   double extent(std::size_t l) const {
     double squared = 0;
     for (std::size_t node = leaves_ - 1 + l; (squared = squared_diagonal(box_[node])) == 0 && node > 0;)
@@ -95,7 +96,7 @@ class Halves {
     return squared;
   }
 
-  /// All points of leaves that are at most that far (squared) from leaf l, and perhaps others.
+  /// Gathers all points within that squared distance of leaf l, and possibly others.
   void gather(std::size_t l, double squared, Columns& out) const {
     out.size = 0;
     add_near(0, box_[leaves_ - 1 + l], squared, out);
@@ -152,13 +153,13 @@ class Halves {
 
   std::span<const Vec3> points_;
   std::vector<std::int32_t> order_;         ///< points leaf after leaf
-  std::vector<double> x_, y_, z_, number_;  ///< the same
+  std::vector<double> x_, y_, z_, number_;  ///< coordinates and numbers in this order
   std::size_t leaves_ = 0;                  ///< a power of two
-  std::vector<TreeBox> box_;                ///< [2 leaves - 1] below node n are 2 n + 1 and 2 n + 2
-  std::vector<std::size_t> begin_;          ///< [leaves + 1]
+  std::vector<TreeBox> box_;        ///< [2 leaves - 1]; the children of node n are 2 n + 1 and 2 n + 2
+  std::vector<std::size_t> begin_;  ///< [leaves + 1]
 };
 
-/// Finds the neighbours of one point after the other among what was gathered.
+/// Finds the neighbours of single points among the gathered ones.
 class NearestSearch {
  public:
   NearestSearch(std::span<const Vec3> points, AllNearest& out)
@@ -168,7 +169,7 @@ class NearestSearch {
         near_(points.size() + 1),
         number_(near_.size()) {}
 
-  /// Whether there are enough within that squared distance.
+  /// Finds the neighbours of point i. False if there are too few within that squared distance.
   bool of(std::size_t i, const Columns& around, double within) {
     squared_.resize(around.size);
     measure(around, around.size, points_[i], squared_.data());
@@ -181,7 +182,7 @@ class NearestSearch {
     const std::size_t count = out_->count;
     if (found < count) return false;
     if (found > kMany) found = nearer(found);
-    // Each goes to the place that counting those before it gives.
+    // The place of each is the number of entries before it.
     place_.resize(found);
     places_of(near_.data(), number_.data(), static_cast<std::int64_t>(found), place_.data());
     for (std::size_t k = 0; k < found; ++k) {
@@ -195,7 +196,7 @@ class NearestSearch {
  private:
   static constexpr std::size_t kMany = 128;
 
-  /// Leaves those that are no farther than the last one asked for.
+  /// Removes those farther than the last one that is needed.
   std::size_t nearer(std::size_t found) {
     squared_.assign(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(found));
     const auto last = squared_.begin() + static_cast<std::ptrdiff_t>(out_->count) - 1;
@@ -235,7 +236,7 @@ AllNearest all_nearest(std::span<const Vec3> points, std::size_t count) {
       halves.gather(l, within, around);
       std::erase_if(left,
                     [&](std::int32_t i) { return search.of(static_cast<std::size_t>(i), around, within); });
-      // 0 after a leaf whose points all coincide with enough others.
+      // `within` is 0 after a leaf whose points coincide with enough others.
       within = around.size == points.size() ? kInfinite : within > 0 ? kAgain * within : halves.extent(l);
     }
     within = 0;

@@ -1,11 +1,11 @@
 #pragma once
 /// The nearest neighbours of every point of a set within the set.
 ///
-/// Points that lie together are asked together: the set is halved along its longest side until a leaf holds
-/// at most 16 points, all points near a leaf are put side by side once, and each of the leaf's points
-/// measures its distance from them in plain loops. How far "near" is comes from the leaf before, and points
-/// that find too few look farther; so the answer is exact, and does not depend on the leaves: equally far
-/// points go by their number.
+/// Points close together are processed together. The set is halved along its longest side until a leaf has at
+/// most 16 points. All points near a leaf are gathered once, and each point of the leaf measures its distance
+/// to them in plain loops. The leaf before gives the distance that counts as near; points that find too few
+/// neighbours search farther. So the result is exact, and does not depend on the leaves: points at equal
+/// distance are ordered by number.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace motes::tracking {
 
 struct AllNearest {
-  std::size_t count = 0;            ///< of neighbours: as many as asked for, or all points
+  std::size_t count = 0;            ///< number of neighbours: as asked for, or all points
   std::vector<std::int32_t> index;  ///< [points][count] nearest first, itself included
-  std::vector<double> farthest;     ///< [points] squared distance of the last one
+  std::vector<double> farthest;     ///< [points] squared distance of the last neighbour
 };
 
-/// Coordinates must be finite, and their squares too. O(points log points).
+/// The `count` nearest neighbours. Coordinates and their squares must be finite. O(points log points).
 AllNearest all_nearest(std::span<const Vec3> points, std::size_t count);
 
 }  // namespace motes::tracking

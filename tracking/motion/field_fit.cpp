@@ -7,14 +7,14 @@
 #include <utility>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only ever passed between functions that are inlined
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed only between inlined functions
 #endif
 
 namespace motes::tracking {
 namespace {
 
-// Lanes are independent, and operations are never fused: vectors of any width give the same bits. Each
-// instruction set gets vectors of its own width.
+// Lanes are independent, and operations are never fused, so vectors of any width give the same bits. Each
+// instruction set uses its own width.
 #define MOTES_INLINE inline __attribute__((always_inline))
 
 constexpr double kRidge = 0.15, kTaper = 1.5, kRobust = 2;
@@ -29,7 +29,7 @@ struct Vectors {
   typedef double V __attribute__((vector_size(Bytes)));
 };
 
-/// Batcher's network: pairs of places to put in order, one after the other.
+/// Batcher's sorting network: pairs of places to put in order, in this sequence.
 constexpr std::size_t kComparators = 63;
 struct Comparators {
   std::array<std::size_t, kComparators> low{}, high{};
@@ -61,7 +61,7 @@ MOTES_INLINE void sort_lanes(V (&v)[kN], std::index_sequence<K...>) {
   (put_in_order(v[kNetwork.low[K]], v[kNetwork.high[K]]), ...);
 }
 
-/// Of each lane's `count` values the upper one of two in the middle; the others must be infinite.
+/// The upper median of each lane's `count` values; the values beyond must be infinite.
 template <class V>
 MOTES_INLINE V median(const V (&values)[kN], const V& count, bool full) {
   V v[kN];
@@ -115,12 +115,12 @@ struct Sums {
   V m[3]{}, mx[3]{}, my[3]{}, mz[3]{};
 };
 
-/// What lies around the places of one vector.
+/// The neighbours of the places of one vector.
 template <class V>
 struct Places {
   V x[kN], y[kN], z[kN], move[3][kN], beyond[kN], taper[kN];
   V count, tiny, ridge_per_weight;
-  bool full = false;  ///< all lanes have all neighbours
+  bool full = false;  ///< all lanes have kN neighbours
 
   MOTES_INLINE Places(const FieldBatch& batch, std::size_t first) {
     const auto load = [&](const FieldBatch::Lanes& lanes, V& to) {
@@ -188,7 +188,7 @@ MOTES_INLINE V median_along(const Places<V>& p, std::size_t axis) {
   return median(values, p.count, p.full);
 }
 
-/// Squared distances of the displacements from those of the fit; infinite for those not there.
+/// Squared distances between displacements and the fit; infinite for missing neighbours.
 template <class V>
 MOTES_INLINE void errors_of(const Places<V>& p, const Axis<V> (&fit)[3], V (&squared)[kN]) {
   for (std::size_t k = 0; k < kN; ++k) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Affine fits to the displacements around several places at once (local_field.h says which fit).
+/// Affine fits to the displacements around several places at once (local_field.h describes the fit).
 
 #include <array>
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace motes::tracking {
 
-/// Places that are fitted together, one to a lane; every lane does the same, whatever the vectors' width.
+/// Number of places fitted together, one in each lane. The result of a lane does not depend on the width of
+/// vectors.
 inline constexpr std::size_t kFieldLanes = 8;
 
-/// What lies around up to kFieldLanes places: of neighbour k of lane l, nearest first, its offset from the
-/// place and its displacement. Beyond a lane's `count` all is 0.
+/// The neighbours of up to kFieldLanes places: for neighbour k of lane l, nearest first, its offset from the
+/// place and its displacement. Values beyond a lane's `count` are 0.
 struct FieldBatch {
   using Lanes = std::array<double, kFieldLanes>;
   alignas(64) std::array<Lanes, kFieldNeighbours> x{}, y{}, z{}, move_x{}, move_y{}, move_z{};
   alignas(64) Lanes count{};
 
-  /// Makes what is beyond the lane's `count` 0.
+  /// Sets the values beyond the lane's `count` to 0.
   void pad(std::size_t lane) {
     for (auto k = static_cast<std::size_t>(count[lane]); k < kFieldNeighbours; ++k)
       for (auto* const values : {&x, &y, &z, &move_x, &move_y, &move_z}) (*values)[k][lane] = 0;
@@ -34,7 +35,7 @@ struct FieldBatch {
   }
 };
 
-/// The fields at the places: the affine fit's, or the median of the displacements where there are fewer than
+/// The fields at the places: from the affine fit, or the median of the displacements if there are fewer than
 /// 8 or the fit is not finite. 0 for empty lanes.
 std::array<Vec3, kFieldLanes> fit_fields(const FieldBatch& batch);
 

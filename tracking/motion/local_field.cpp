@@ -14,19 +14,19 @@ namespace {
 
 constexpr std::int64_t kBlock = 256;
 
-/// Fits queries together as they come, a batch at a time.
+/// Collects queries and fits them in batches.
 class Fitter {
  public:
   explicit Fitter(std::vector<Vec3>& out) : out_(&out) {}
 
-  /// The next query; its neighbours follow by add().
+  /// Begins the next query; add() adds its neighbours.
   void begin(std::size_t query) {
     if (lanes_ == kFieldLanes) flush();
     query_[lanes_++] = query;
   }
   void add(const Vec3& offset, const Vec3& move) { batch_.add(lanes_ - 1, offset, move); }
   bool full() const { return batch_.count[lanes_ - 1] >= static_cast<double>(kFieldNeighbours); }
-  /// Takes the last query back.
+  /// Removes the last query.
   void forget() { batch_.count[--lanes_] = 0; }
 
   void flush() {
@@ -110,7 +110,7 @@ std::vector<Vec3> local_field_among(const Execution& execution, std::span<const 
     fitter.flush();
   });
   if (std::find(short_list.begin(), short_list.end(), 1) == short_list.end()) return out;
-  // Where few points have displacements the lists do not reach far enough.
+  // If few points have displacements, the lists do not reach far enough.
   std::vector<Vec3> sources, source_moves;
   std::vector<std::ptrdiff_t> own(points.size(), -1);
   for (std::size_t k = 0; k < points.size(); ++k) {

@@ -6,9 +6,9 @@
 namespace motes::tracking {
 namespace {
 
-/// Lists reach so much farther than the radius: against rounding.
+/// Lists reach this much farther than the radius, to be safe from rounding.
 constexpr double kListedFarther = 1 + 1e-6;
-/// Within so many radii of the origin coordinates are known to 1e-9 radii.
+/// Up to this many radii from the origin, coordinates are exact to 1e-9 radii.
 constexpr double kMostRadii = 1e6;
 
 }  // namespace
@@ -40,7 +40,7 @@ NearCells::NearCells(std::span<const Vec3> points, double radius) {
     for_each_cell(p, reach, [&](std::size_t cell) { near_[static_cast<std::size_t>(end[cell]++)] = p; });
 }
 
-/// The cells that the ball around a point meets. Lengths in cells.
+/// Calls act for the cells that the ball around a point meets. `reach` is in cells.
 template <class Act>
 void NearCells::for_each_cell(const Vec3& point, double reach, const Act& act) const {
   const double x = (point.x - low_.x) * per_width_, y = (point.y - low_.y) * per_width_,

@@ -1,6 +1,6 @@
 #pragma once
-/// The distance to the nearest of some points, for many places and one small radius: every cell of space
-/// lists the points within the radius of some place in it, so that one list is looked through.
+/// Finds the nearest of some points, for many places and one small radius. Each cell of space lists the
+/// points that are within the radius of any place in the cell, so a query reads one list.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace motes::tracking {
 
 class NearCells {
  public:
-  /// O(points + cells). No cells are made where there would be more than kMostCells of them, or coordinates
-  /// are so large beside the radius that rounding would show.
+  /// O(points + cells). Makes no cells if there would be more than kMostCells, or if coordinates are so large
+  /// relative to the radius that rounding matters.
   NearCells(std::span<const Vec3> points, double radius);
 
   bool known() const { return !offset_.empty(); }
@@ -26,14 +26,14 @@ class NearCells {
     double squared = std::numeric_limits<double>::infinity();
   };
 
-  /// The squared distance to the nearest point, where that is at most the radius; otherwise that to some
-  /// other point, or infinity.
+  /// The squared distance to the nearest point if that is within the radius; otherwise that to any point, or
+  /// infinity.
   double squared(const Vec3& place) const {
     double least = std::numeric_limits<double>::infinity();
     for_each_near(place, [&](const Vec3&, double squared) { least = std::min(least, squared); });
     return least;
   }
-  /// The same with the point; of equally near ones the first of the list.
+  /// The same with the point itself; of equally near points the first in the list.
   Found nearest(const Vec3& place) const {
     Found out;
     for_each_near(place, [&](const Vec3& point, double squared) {
@@ -64,9 +64,9 @@ class NearCells {
 
   Vec3 low_, cells_;  ///< corner; cells along each axis
   double per_width_ = 0;
-  std::size_t columns_ = 0, row_ = 0;  ///< rows along x of a layer, cells of a row
+  std::size_t columns_ = 0, row_ = 0;  ///< rows (along x) per layer, cells per row
   std::vector<std::int32_t> offset_;   ///< [cells + 1] into near_
-  std::vector<Vec3> near_;             ///< by cell
+  std::vector<Vec3> near_;             ///< points in order of cells
 };
 
 }  // namespace motes::tracking

@@ -1,5 +1,5 @@
 #pragma once
-/// The nearest neighbours of every point of a set within the same set, looked for once and used often.
+/// Lists of the nearest neighbours of every point of a set within the set.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace motes::tracking {
 
-/// So many are kept of each point, itself included.
+/// Length of each list, including the point itself.
 inline constexpr std::size_t kListed = 32;
 
 class NearLists {
  public:
   NearLists() = default;
-  /// O(points log points) time, 4 x kListed bytes a point.
+  /// O(points log points) time, 4 x kListed bytes per point.
   explicit NearLists(std::span<const Vec3> points);
 
-  /// The nearest points to a point of the set, itself first unless others share its place; nearest first,
-  /// equally far ones by index. kListed of them, or all that there are.
+  /// The points nearest to a point of the set, nearest first, those at equal distance by index. The point
+  /// itself is the first, unless others coincide with it. kListed points, or the whole set.
   std::span<const std::int32_t> of(std::size_t point) const {
     return std::span(index_).subspan(point * listed_, listed_);
   }
-  /// Whether the lists hold the whole set.
+  /// Whether each list contains the whole set.
   bool complete() const { return complete_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// The nearest of a set of points.
+/// Finds the nearest of a set of points.
 
 #include <algorithm>
 #include <array>
@@ -19,14 +19,15 @@ class NearPoints {
   explicit NearPoints(std::span<const Vec3> points) : cloud_{points}, tree_(3, cloud_, {10}) {}
   NearPoints(const NearPoints&) = delete;
 
-  /// The `count` nearest to `p` (fewer where there are not so many), nearest first: how many, their indices
-  /// and squared distances.
+  /// Finds the `count` points nearest to `p`, nearest first: their indices and squared distances. Returns
+  /// their number, which is lower if the set has fewer points.
   std::size_t nearest(const Vec3& p, std::size_t count, std::size_t* index, double* squared) const {
     const std::array<double, 3> query{p.x, p.y, p.z};
     return tree_.knnSearch(query.data(), count, index, squared);
   }
 
-  /// The squared distance from `p` to the nearest, where that is below `most` (squared); else infinity.
+  /// The squared distance from `p` to the nearest point if that is below `most` (squared); otherwise
+  /// infinity.
   double nearest_squared(const Vec3& p, double most) const {
     const std::array<double, 3> query{p.x, p.y, p.z};
     NearestWithin found{most};
@@ -35,7 +36,7 @@ class NearPoints {
   }
 
  private:
-  /// What nanoflann asks of results, DistanceType and sort in later versions (1.7).
+  /// The interface of result sets in nanoflann; versions from 1.7 on need DistanceType and sort.
   struct NearestWithin {
     using DistanceType = double;
     double least;

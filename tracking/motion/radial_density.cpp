@@ -14,18 +14,18 @@
 namespace motes::tracking {
 namespace {
 
-/// Bins of one width to at most kEven, and from there on each kRatio times as far.
+/// Bins have equal width up to at most kEven; beyond, each edge is kRatio times the one before.
 constexpr std::size_t kBins = 32;
 constexpr double kEven = 8, kRatio = 1.2;
-/// Counts in bins are drawn towards the mixture by so many lengths of it: a share, and at least so many.
+/// The mixture counts as this share of the lengths, and at least this many, in the counts of bins.
 constexpr double kPseudoShare = 0.02, kLeastPseudo = 30;
-/// Parts of a bin over which a density is summed.
+/// Number of parts of a bin at which a density is summed.
 constexpr int kParts = 4;
 
 /// Volume of a ball of radius 1.
 double ball(int dims) { return dims == 1 ? 2 : dims == 2 ? std::numbers::pi : 4 * std::numbers::pi / 3; }
 
-/// log of the gamma function of x > 0, by Stirling's series; the C library's writes to a global variable.
+/// log of the gamma function of x > 0 by Stirling's series. (The C library's writes to a global variable.)
 double log_gamma(double x) {
   double below = 0;
   for (; x < 8; x += 1) below += std::log(x);
@@ -34,19 +34,19 @@ double log_gamma(double x) {
          (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / x - below;
 }
 
-/// The value at a place among tabulated ones.
+/// Linear interpolation at `place` in a table.
 double between(const std::vector<double>& values, double place) {
   const auto low = std::min(static_cast<std::size_t>(place), values.size() - 2);
   return values[low] + (place - static_cast<double>(low)) * (values[low + 1] - values[low]);
 }
 
-/// Each value or the largest one after it.
+/// The largest value from each place on.
 std::vector<double> highest_from(std::vector<double> values) {
   for (std::size_t k = values.size() - 1; k-- > 0;) values[k] = std::max(values[k], values[k + 1]);
   return values;
 }
 
-/// A histogram of lengths beside what a density expects in its bins.
+/// A histogram of lengths, and the expectation of a density in its bins.
 class Counts {
  public:
   /// `density`: at tabulated_lengths().
@@ -72,8 +72,9 @@ class Counts {
     for (double& share : share_) share /= sum;
   }
 
-  /// How probable it is that lengths do not follow the density, but a histogram around it: of counts given
-  /// either (Polya and multinomial), less what the density owes to its fit to the same lengths.
+  /// The probability that lengths follow a histogram around the density rather than the density itself. It
+  /// compares the probabilities of the counts under both (Polya and multinomial), minus a penalty since the
+  /// density is fitted to the same lengths.
   double needed() const {
     double nats = log_gamma(pseudo_) - log_gamma(pseudo_ + all_) - std::log(std::max(all_, 1.0));
     for (std::size_t k = 0; k < count_.size(); ++k) {
@@ -84,7 +85,7 @@ class Counts {
     return 1 / (1 + std::exp(-nats));
   }
 
-  /// The histogram's density over the other one, from bin centre to bin centre.
+  /// Ratio of the histogram's density to the other one, interpolated between bin centres.
   double ratio(double length) const {
     if (!(length < edge_.back())) return 1;
     const std::size_t bin = bin_of(length);
@@ -127,10 +128,10 @@ double student_norm(int dims) {
 double student_ratio(double u) { return 1 + u * u / kStudentFreedom; }
 double student_power(int dims) { return (kStudentFreedom + dims) / 2; }
 
-/// On every machine in so many lanes.
+/// Number of lanes, the same on every machine.
 constexpr std::size_t kLanes = 8;
 
-/// Of whole lanes, in their place.
+/// Replaces the values of `u`; `size` is a multiple of kLanes.
 MOTES_CLONES void student_log_densities(double* u, std::size_t size, double norm, double power) {
   for (std::size_t k = 0; k < size; k += kLanes)
     for (std::size_t l = k; l < k + kLanes; ++l)
@@ -153,7 +154,7 @@ double student_density(double u, int dims) {
 }
 
 double student_median(int dims) {
-  // sqrt(d x the median of Fisher's F with d and 5 degrees of freedom).
+  // sqrt(d * median of Fisher's F with d and 5 degrees of freedom).
   return dims == 1 ? 0.7267 : dims == 2 ? 1.2640 : 1.6500;
 }
 

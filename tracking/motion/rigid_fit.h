@@ -1,5 +1,5 @@
 #pragma once
-/// The rigid motion (a rotation and a shift) that brings points closest to others, by least squares.
+/// Fits the rigid motion (rotation and shift) between pairs of points by least squares.
 
 #include <array>
 
@@ -20,13 +20,13 @@ struct RigidMotion {
   Vec3 of(const Vec3& p) const { return turned(p) + shift; }
 };
 
-/// The rotation vector (axis x angle, radians) from a's rotation to b's.
+/// The rotation vector (axis times angle, radians) from a's rotation to b's.
 Vec3 rotation_between(const RigidMotion& a, const RigidMotion& b);
 
-/// Weighted sums over pairs of points, enough for a fit; pairs can be taken out again.
+/// Weighted sums over pairs of points that a fit needs. Sums of pairs can be subtracted again.
 class RigidSums {
  public:
-  /// `origin`: near the points, so that little is lost to rounding.
+  /// `origin`: a place near the points, to reduce rounding errors.
   explicit RigidSums(const Vec3& origin = {}) : origin_(origin) {}
   void add(const Vec3& from, const Vec3& to, double weight);
   RigidSums& operator-=(const RigidSums& other);
@@ -46,19 +46,20 @@ class RigidSums {
   std::array<double, 9> product_{};
 };
 
-/// What is known before: a motion, and how many units of weight x area (rotation) or weight (shift) it is
-/// worth. With a rotation's variance v about each axis and residuals of variance s, that is s / 2v.
+/// The prior: a motion, with its weight for the rotation (in units of weight * area) and for the shift (in
+/// units of weight). For a rotation of variance v about each axis and residuals of variance s, the weight is
+/// s / (2 v).
 struct RigidPrior {
   RigidMotion motion;
   double rotations = 0, shifts = 0;
 };
 
-/// The rotation R that makes the trace of R^T `covariance` largest: by least squares, Kabsch (1976). No
-/// reflection. `flat`: the axis (0 to 2) along which nothing moves, so that it stays; -1: none.
+/// The rotation R of largest trace of R^T `covariance`, which is the least-squares rotation; Kabsch (1976).
+/// No reflection. `flat`: an axis (0 to 2) along which nothing moves and which is kept; -1: none.
 std::array<double, 9> best_rotation(const std::array<double, 9>& covariance, int flat);
 
-/// The motion that minimises the weighted sum of squares, with a von Mises-Fisher prior on the rotation and
-/// a normal one on where the mean goes. O(1).
+/// The motion that minimises the weighted sum of squares, with a von Mises-Fisher prior for the rotation and
+/// a normal prior for the displacement of the mean. O(1).
 RigidMotion fit_rigid(const RigidSums& sums, int flat, const RigidPrior& prior = {});
 
 }  // namespace motes::tracking

@@ -14,33 +14,36 @@ namespace motes::tracking {
 namespace {
 
 constexpr double kLeastScale = 0.01, kScaleRatio = 2;
-/// Share of detections that are taken to have no partner.
+/// Assumed share of detections without a partner.
 constexpr double kUnpaired = 0.1;
-/// Detections that make hypotheses, each with so many choices of neighbours, what each may have become, the
-/// neighbours of that which are looked through, and detections that judge.
+/// Number of detections (anchors) that make hypotheses; choices of neighbours for each; targets in the next
+/// frame for an anchor; neighbours of a target that are tried; and detections that judge a hypothesis.
 constexpr std::size_t kAnchors = 6, kChoices = 2, kTargets = 32, kAround = 32, kJudges = 32;
-/// Of more detections, half of these are in the middle.
+/// If there are more detections, half of the anchors are from the middle.
 constexpr std::size_t kFewPoints = 50;
-/// Distances must agree within this many spacings.
+/// Tolerance of distances, in spacings.
 constexpr double kTolerance = 0.2;
-/// If more triples than this fit a group's distances (about 250 do by chance), these tell nothing: the points
-/// are much closer to each other than the spacing.
+/// If more triples than this fit a group's distances (about 250 do by chance), the group is not used: its
+/// points are much closer to each other than the spacing.
 constexpr std::size_t kMostTried = 2048;
-/// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
+/// Number of neighbours that judge a hypothesis in all, and first. Near means within kNear spacings. A share
+/// kAgreed of the first ones must be near.
 constexpr std::size_t kGroup = 24, kFirst = 6;
 constexpr double kNear = 0.3, kAgreed = 0.5;
-/// Against rounding: of distances, and of places that are known up to rounding.
+/// Tolerances of rounding errors of distances, and of places.
 constexpr double kSlack = 1 + 1e-9, kNearly = 1 + 1e-5;
-/// Detections that make hypotheses of shifts.
+/// Number of detections that make hypotheses of shifts.
 constexpr std::size_t kShiftAnchors = 8;
-/// Hypotheses of one choice of neighbours, and in all, that go on.
+/// Number of hypotheses that are kept of one choice of neighbours, and in all.
 constexpr std::size_t kKeptOfGroup = 3, kKept = 6;
-/// A motion that fits a group is fitted to ever more detections around it, at this scale.
+/// A motion that fits a group is then fitted to kGrowth times as many detections around it each time, at this
+/// scale in spacings.
 constexpr std::size_t kGrowth = 4, kMostGrown = 1024, kMostFitted = 512;
 constexpr double kGrowthScale = 0.1;
-/// No motion of a group is that of more where fewer than this share lie near others: by chance a tenth do.
+/// The growth stops if a smaller share of the detections lies near others; by chance a tenth does.
 constexpr double kLeastNear = 0.25;
-/// Weight of the motion before: of few points, so that none is left open; so that its rotation stays.
+/// Weights of the motion before as a prior: weak, for parameters that few points do not determine; and so
+/// strong that the rotation is kept.
 constexpr double kHint = 1e-6, kStiff = 1e9;
 
 double best_of(const ByScale& gain) { return *std::max_element(gain.begin(), gain.end()); }
@@ -58,8 +61,8 @@ void keep_likeliest(std::vector<RigidHypothesis>& all, std::size_t most) {
 /// A detection and its nearest neighbours, nearest first.
 struct RigidPairSearch::Group {
   std::vector<std::size_t> members;
-  const NearCells& cells;                ///< of the next frame, for what counts as near
-  std::vector<std::size_t> around = {};  ///< the detection and more of its neighbours, nearest first
+  const NearCells& cells;                ///< of the next frame, for distances that count as near
+  std::vector<std::size_t> around = {};  ///< the detection and further neighbours, nearest first
 };
 
 int flat_axis(std::span<const Vec3> points, int dims) {
@@ -90,7 +93,7 @@ double RigidPairSearch::off(const Vec3& place) const {
   return std::sqrt(squared);
 }
 
-/// The same for those that can count as near; for others more.
+/// The distance to the nearest detection of the next frame if it counts as near; otherwise any larger number.
 double RigidPairSearch::off_if_near(const NearCells& cells, const Vec3& place) const {
   if (cells.known()) return std::sqrt(cells.squared(place));
   const double most = kNear * spacing_ * kSlack;
@@ -99,7 +102,7 @@ double RigidPairSearch::off_if_near(const NearCells& cells, const Vec3& place) c
 
 NearCells RigidPairSearch::cells() const { return {to_, kNear * spacing_ * kNearly}; }
 
-/// Some detections, evenly spread over their order.
+/// At most `most` detections, evenly spaced in their order.
 std::vector<std::size_t> RigidPairSearch::spread(std::size_t most) const {
   const std::size_t n = std::min(from_.size(), most);
   std::vector<std::size_t> out(n);
@@ -107,8 +110,8 @@ std::vector<std::size_t> RigidPairSearch::spread(std::size_t most) const {
   return out;
 }
 
-/// Some spread over the sample, and in a large one as many in its middle: near the axis of a rotation
-/// displacements are small.
+/// Detections evenly spaced in the sample, and in a large one as many in its middle: near the axis of a
+/// rotation displacements are small.
 std::vector<std::size_t> RigidPairSearch::anchors() const {
   if (from_.size() <= kFewPoints) return spread(kAnchors);
   std::vector<std::size_t> out = spread(kAnchors / 2), central(kAnchors - out.size());
@@ -136,7 +139,8 @@ RigidHypothesis RigidPairSearch::judged(const RigidMotion& motion,
   return out;
 }
 
-/// How many neighbours lie near others: what share of the first few (0 as soon as too few can), or of all.
+/// The share of neighbours that lie near detections of the next frame: of the first few (`quick`; 0 as soon
+/// as too few can), or of all.
 double RigidPairSearch::agreement(const Group& group, std::span<const std::size_t> makers,
                                   const RigidMotion& motion, bool quick) const {
   double near = 0, asked = 0;
@@ -150,8 +154,8 @@ double RigidPairSearch::agreement(const Group& group, std::span<const std::size_
   return quick && asked > 0 ? near / asked : near;
 }
 
-/// False only where the agreement of the first few is below kAgreed or that of all is at most `least`: so end
-/// most hypotheses. `motion` need only be known up to rounding.
+/// A quick test that rejects most hypotheses. False only if the agreement of the first few is below kAgreed
+/// or that of all is at most `least`. `motion` may have rounding errors.
 bool RigidPairSearch::may_agree(const Group& group, std::span<const std::size_t> makers,
                                 const RigidMotion& motion, double least) const {
   const double per_near = 1 / (kNear * spacing_);
@@ -169,8 +173,9 @@ bool RigidPairSearch::may_agree(const Group& group, std::span<const std::size_t>
   return true;
 }
 
-/// `cells`: for what counts as near, or none. `share_near`, where given: of the points, those that lay near
-/// others before.
+/// `motion`, fitted again to the points and the nearest detections of the next frame. `cells`: for distances
+/// that count as near, or none. `share_near`, if given: the share of the points that were near others before
+/// the fit.
 RigidMotion RigidPairSearch::closer(const RigidMotion& motion, std::span<const std::size_t> points,
                                     double scale, double stiff, const NearCells& cells,
                                     double* share_near) const {
@@ -223,8 +228,8 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
   std::vector<double> squared(std::max(targets.size(), around.size()));
   near_.nearest(a, targets.size(), targets.data(), squared.data());
-  std::vector<std::pair<double, RigidMotion>>
-      found;  // the kKeptOfGroup that agree most, those found first first
+  // The kKeptOfGroup with the best agreement; of equal ones the first found.
+  std::vector<std::pair<double, RigidMotion>> found;
   std::size_t tried = 0;
   const auto consider = [&](const std::array<std::size_t, 3>& to) {
     if (++tried > kMostTried) return;
@@ -285,7 +290,7 @@ std::vector<RigidHypothesis> RigidPairSearch::free(const NearCells& cells) const
     const std::size_t last = std::min<std::size_t>(group.members.size() - 1, 8);
     for (std::size_t choice = 0; choice < kChoices && choice + 1 < last; ++choice) {
       const std::size_t b = group.members[last - choice];
-      // The third: such that the triangle is large.
+      // The third member is chosen for a large triangle.
       std::size_t c = b;
       double most = -1;
       for (std::size_t k = 1; k <= last; ++k) {

@@ -1,8 +1,8 @@
 #pragma once
-/// The rigid motion from one frame to the next, found without links. A detection, one or two of its
-/// neighbours, and others of the next frame that lie at the same distances from each other make a hypothesis;
-/// the detections around, moved along, have to lie near others of the next frame. Small sets of invariant
-/// distances, as in star trackers and geometric hashing.
+/// Finds the rigid motion from one frame to the next without links. A hypothesis comes from a detection with
+/// one or two of its neighbours, and detections of the next frame at the same distances from each other. It
+/// is judged by whether the detections around, moved with it, lie near detections of the next frame. Star
+/// trackers and geometric hashing use such small sets of invariant distances, too.
 
 #include <array>
 #include <cmath>
@@ -17,17 +17,18 @@
 
 namespace motes::tracking {
 
-/// Scales of residuals that are tried, in spacings: from 0.01 on, each twice the one before.
+/// Number of trial scales of residuals: 0.01 spacings, and each twice the one before.
 inline constexpr std::size_t kRigidScales = 6;
 using ByScale = std::array<double, kRigidScales>;
 
-/// Log-likelihood ratios against no partners, by scale.
+/// A motion with its log-likelihood ratios against chance, for each scale.
 struct RigidHypothesis {
   RigidMotion motion;
   ByScale gain{};
 };
 
-/// Sums of logarithms as logarithms of products, of so many factors that none overflows.
+/// Adds logarithms as logarithms of products; the number of factors is limited so that products do not
+/// overflow.
 class LikelihoodRatios {
  public:
   void times(std::size_t scale, double ratio) { product_[scale] *= ratio; }
@@ -46,22 +47,26 @@ class LikelihoodRatios {
 
 class RigidPairSearch {
  public:
-  /// The spans must outlive it. `density` of `to`; `flat` as in best_rotation, for two dimensions.
+  /// The spans must outlive the search. `density`: of `to`, per unit volume; `flat`: as in best_rotation, for
+  /// two dimensions.
   RigidPairSearch(std::span<const Vec3> from, std::span<const Vec3> to, double density, double spacing,
                   int dims, int flat);
 
-  /// The likeliest few, likeliest first. Each pays for the number of those that might have been taken.
+  /// The most likely motions, most likely first. Their gains are reduced by the logarithm of the number of
+  /// alternatives.
   std::vector<RigidHypothesis> free() const { return free(cells()); }
-  /// The same, where cells() are at hand; without known cells slower.
+  /// The same with cells() of the caller; slower if these are not known.
   std::vector<RigidHypothesis> free(const NearCells& cells) const;
-  /// Of the next frame, for what counts as near. Not kept: they take more memory than the frame.
+  /// Cells of the next frame, for distances that count as near. Not stored here, since they take more memory
+  /// than the frame.
   NearCells cells() const;
-  /// The likeliest few with a given rotation and any shift that brings a detection onto one of the next
-  /// frame.
+  /// The most likely motions with the rotation of `motion` and a shift that moves a detection onto one of the
+  /// next frame.
   std::vector<RigidHypothesis> shifted(const RigidMotion& motion) const;
-  /// By up to 32 detections. `makers`: those that made the hypothesis have no say.
+  /// The motion with its gains, by up to 32 detections. `makers`: detections that made the hypothesis and are
+  /// not counted.
   RigidHypothesis judged(const RigidMotion& motion, std::span<const std::size_t> makers = {}) const;
-  /// Moved to the middle of what its detections are near, at a scale.
+  /// The motion, fitted to the detections of the next frame that are near, at a scale.
   RigidMotion refined(RigidMotion motion, std::size_t scale, int rounds = 2) const;
 
  private:
@@ -84,10 +89,10 @@ class RigidPairSearch {
   NearPoints near_from_, near_;
   double spacing_;
   int dims_, flat_;
-  ByScale scale_{}, per_chance_{};  ///< 1 over what chance brings into a scale's volume
+  ByScale scale_{}, per_chance_{};  ///< 1 / (expected number of detections by chance within a scale's volume)
 };
 
-/// The axis along which all points lie at one place, in two dimensions; else -1.
+/// In two dimensions, the axis along which all points have the same coordinate; otherwise -1.
 int flat_axis(std::span<const Vec3> points, int dims);
 
 }  // namespace motes::tracking

@@ -26,7 +26,7 @@ Eigen::Vector3d centroid(std::span<const Vec3> points) {
   return sum / static_cast<double>(points.size());
 }
 
-/// Columns: directions of largest to smallest spread, or the other way round.
+/// Columns are the principal directions in order of spread, rising or falling.
 Eigen::Matrix3d principal_axes(std::span<const Vec3> points, const Eigen::Vector3d& centre) {
   Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
   for (const Vec3& p : points) {

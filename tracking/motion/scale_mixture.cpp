@@ -12,13 +12,13 @@ namespace motes::tracking {
 namespace {
 
 constexpr double kStep = 1.0 / 16, kEvenTo = 24, kRatio = 1.05;
-/// Scales of the Gaussians: half an octave apart, from 1/8 to 256.
+/// Scales of the Gaussians: from 1/8 to 256 in steps of half an octave.
 constexpr std::size_t kScales = 23;
 constexpr double kLeastScale = 1.0 / 8;
 /// Lengths are counted in bins of an eighth of an octave, from kLeastLength to 1024.
 constexpr double kLeastLength = 1.0 / 64, kBinsPerOctave = 8;
 constexpr std::size_t kLengthBins = 128;
-/// Steps of expectation maximisation end when no weight changes by more.
+/// Expectation maximisation ends when no weight changes by more than kSettled.
 constexpr int kMostSteps = 60;
 constexpr double kSettled = 5e-4;
 
@@ -40,7 +40,7 @@ Weights gaussians_at(double length, int dims) {
   return out;
 }
 
-/// Of the Student t: kStudentFreedom / scale^2 follows a chi-squared distribution.
+/// The Student t as a mixture: kStudentFreedom / scale^2 follows a chi-squared distribution.
 Weights student_weights() {
   Weights out{};
   double sum = 0;

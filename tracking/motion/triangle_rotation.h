@@ -1,7 +1,7 @@
 #pragma once
 /// The rotation of one triangle onto another, by least squares, in closed form.
 ///
-/// With both triangles about their centroids, C = sum of to from^T has rank 2: C = U diag(s1, s2, 0) V^T. Its
+/// With both triangles centred, C = sum of to from^T has rank 2: C = U diag(s1, s2, 0) V^T. Its
 /// cofactors are s1 s2 Q with Q = u3 v3^T, signed so that U diag(1, 1, 0) V^T + Q is a rotation; and
 /// cof(C + Q) = U diag(s2, s1, 0) V^T + s1 s2 Q. The rotation follows from these without singular values, and
 /// is that of best_rotation up to rounding.
@@ -22,8 +22,8 @@ constexpr std::array<double, 9> cofactors(const std::array<double, 9>& m) {
           m[1] * m[5] - m[2] * m[4], m[2] * m[3] - m[0] * m[5], m[0] * m[4] - m[1] * m[3]};
 }
 
-/// None where a triangle is so flat that rounding would show: the error of a position is below 1e-9 of its
-/// distance from the triangle.
+/// None if a triangle is so flat that rounding errors matter. Otherwise the error of a position is below 1e-9
+/// of its distance from the triangle.
 inline std::optional<RigidMotion> triangle_rotation(const std::array<Vec3, 3>& from,
                                                     const std::array<Vec3, 3>& to) {
   constexpr double kFlat = 1e-3, kThird = 1.0 / 3;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kCostBits = 50;
 
-/// Power of two that makes the largest cost at most 2^kCostBits steps.
+/// A step size that is a power of two, for which the largest cost is at most 2^kCostBits steps.
 double cost_unit(const RealCosts& problem) {
   double largest = problem.unmatched_col_cost;
   for (const double c : problem.cost) largest = std::max(largest, c);

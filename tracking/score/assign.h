@@ -1,5 +1,5 @@
 #pragma once
-/// Assignment with costs in doubles, through the project's exact solver.
+/// Assignment with costs in doubles, by the exact solvers for integers.
 
 #include <span>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace motes::tracking::detail {
 
-/// minimise sum of matched costs + unmatched costs of free rows and columns. All costs >= 0 and finite.
+/// Minimise the sum of the costs of matched pairs and of free rows and columns. All costs are >= 0 and
+/// finite.
 struct RealCosts {
   matching::BipartiteGraph graph;
   std::vector<double> cost;                ///< [nnz]
@@ -18,12 +19,12 @@ struct RealCosts {
 };
 
 /// The column of each row, -1 free. Costs are rounded to multiples of a power of two, at most 2^-49 of the
-/// largest, so that the optimum is found in integers; callers sum the distances again in doubles. Where sums
-/// of costs tie, a matched edge wins over leaving its row free: an edge counts one step less than it costs.
+/// largest, since the solver needs integers; callers add the distances again in doubles. If a matched edge
+/// and free ends cost the same, the edge is matched: each edge costs one step less than its cost.
 std::vector<matching::Index> assign(const Execution& execution, const RealCosts& problem);
 
-/// The same where each row and column stands for copies: how many of them each edge matches, [nnz]. One
-/// thread; as motes/matching/transportation.h.
+/// The same if each row and column stands for several copies. Returns how many copies each edge matches,
+/// [nnz]. One thread; see motes/matching/transportation.h.
 std::vector<matching::Index> assign_copies(const RealCosts& problem,
                                            std::span<const matching::Index> row_copies,
                                            std::span<const matching::Index> col_copies);

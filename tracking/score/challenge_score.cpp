@@ -1,20 +1,19 @@
-/// How the challenge's pairing is reduced to one sparse assignment.
+/// Reduces the pairing of the challenge to one sparse assignment.
 ///
 /// Only a real candidate point nearer than the gate to the reference's position in the same frame (a
-/// "contact") makes a pair of tracks feasible, and every frame of their overlap without one costs just the
-/// gate. So the distance of a pair is known from its contacts alone:
+/// "contact") makes a pair of tracks feasible, and each frame of their overlap without a contact costs the
+/// gate. So the distance of a pair follows from its contacts:
 ///
 ///   gate * (|first - first| + |last - last| + overlap - contacts) + sum of the contacts' distances
 ///
-/// Contacts are found frame by frame through a hash of cells, then gathered by pair. Virtual points of
-/// candidates are never made: they cannot be in contact, only lengths count them. Virtual points of
-/// references can be, and are interpolated, but only in frames where some candidate has a point.
+/// Contacts are found frame by frame with hashed cells, then grouped by pair. Virtual points of candidates
+/// cannot be in contact and only count in lengths, so they are not computed. Virtual points of references can
+/// be in contact. They are interpolated, but only in frames where some candidate has a point.
 ///
-/// A pair that costs more than the reference's dummy can never be part of an optimum and is left out of the
-/// assignment.
+/// A pair that costs more than the reference's dummy cannot be part of an optimum and is left out.
 ///
-/// Where many tracks are equal, point by point, one of them stands for all: pairs grow with the square of
-/// their number.
+/// If many tracks are equal, point by point, one of them stands for all, since the number of pairs grows with
+/// the square of theirs.
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +64,7 @@ struct VirtualPoints {
 };
 
 /// Calls act(slot of the candidates' frames, reference track, the point before the gap) for each frame in a
-/// gap.
+/// gap of a reference track.
 template <class Act>
 void for_each_virtual(const TrackSet& reference, const FrameIndex& frames, const Act& act) {
   for (std::size_t track = 0; track < reference.tracks(); ++track) {
@@ -125,7 +124,7 @@ class ContactFinder {
         candidate_frames_(detail::index_frames(candidate)),
         virtual_(fill_gaps(reference, candidate_frames_)) {}
 
-  /// All contacts, ordered by frame. O(points + contacts) expected.
+  /// All contacts, ordered by frame. Expected O(points + contacts).
   std::vector<Contact> find(const Execution& execution) const {
     std::vector<std::vector<Contact>> by_slot(candidate_frames_.frames.size());
     parallel_for(thread_count(execution), candidate_frames_.slots(),
@@ -186,7 +185,8 @@ struct Pairs {
 
 Pairs gather_pairs(const TrackSet& reference, const TrackSet& candidate, double gate,
                    const std::vector<Contact>& contacts) {
-  // Counting sort by reference keeps the frames' order, so that every sum is formed in one order only.
+  // Counting sort by reference keeps the order of frames, so that sums do not depend on the number of
+  // threads.
   std::vector<std::int64_t> offsets(reference.tracks() + 1, 0);
   for (const Contact& c : contacts) ++offsets[static_cast<std::size_t>(c.reference) + 1];
   for (std::size_t r = 1; r < offsets.size(); ++r) offsets[r] += offsets[r - 1];
@@ -236,7 +236,7 @@ detail::RealCosts costs_of(const TrackSet& reference, const TrackSet& candidate,
   return costs;
 }
 
-/// The pair of each reference; without a candidate where it takes its dummy.
+/// The pair of each reference; without a candidate if it is assigned to its dummy.
 std::vector<Pair> choose_pairs(const Execution& execution, const TrackSet& reference,
                                const TrackSet& candidate, double gate) {
   const std::vector<Contact> contacts = ContactFinder(reference, candidate, gate).find(execution);
@@ -252,7 +252,7 @@ std::vector<Pair> choose_pairs(const Execution& execution, const TrackSet& refer
   return chosen;
 }
 
-/// The same for tracks of which many are equal.
+/// The same if many tracks are equal.
 std::vector<Pair> choose_pairs(const Execution& execution, const detail::EqualTracks& rows,
                                const detail::EqualTracks& cols, double gate, std::size_t references) {
   const std::vector<Contact> contacts = ContactFinder(rows.one, cols.one, gate).find(execution);

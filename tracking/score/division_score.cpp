@@ -16,13 +16,13 @@ namespace {
 struct Event {
   std::size_t mother = 0;
   std::vector<std::size_t> daughters;  ///< rising
-  std::int32_t frame = 0;              ///< the mother's last one
+  std::int32_t frame = 0;              ///< the mother's last frame
 };
 
 std::int64_t first_point(const TrackSet& tracks, std::size_t t) { return tracks.track_offsets[t]; }
 std::int64_t last_point(const TrackSet& tracks, std::size_t t) { return tracks.track_offsets[t + 1] - 1; }
 
-/// Mothers with at least two daughters, rising.
+/// The divisions: mothers with at least two daughters, in rising order.
 std::vector<Event> events_of(const TrackSet& tracks) {
   std::vector<Event> out;
   if (tracks.parent.empty()) return out;
@@ -48,7 +48,7 @@ std::vector<std::int64_t> tracks_of_points(const TrackSet& tracks) {
   return out;
 }
 
-/// The event's points are the true event's own: the mother's last, the daughters' first.
+/// Whether the mother's last point and the daughters' first points match those of the true event.
 bool same_points(const TrackSet& truth, const TrackSet& found, const std::vector<std::int64_t>& found_to_true,
                  const Event& one, const Event& event) {
   if (found_to_true[at(last_point(found, event.mother))] != last_point(truth, one.mother)) return false;
@@ -60,8 +60,8 @@ bool same_points(const TrackSet& truth, const TrackSet& found, const std::vector
   return wanted == given;
 }
 
-/// Which true tracks carry a found event: the mother at or before the earlier of the two events' frames, her
-/// daughters behind the later one.
+/// Whether a found event is on the tracks of the true event: the mother at or before the earlier of the two
+/// events' frames, the daughters after the later one.
 bool same_tracks(const TrackSet& found, const std::vector<std::int64_t>& found_to_true,
                  const std::vector<std::int64_t>& true_track, const Event& one, const Event& event) {
   const std::int32_t early = std::min(one.frame, event.frame), late = std::max(one.frame, event.frame) + 1;
@@ -90,7 +90,7 @@ DivisionScores division_scores(const TrackSet& truth, const TrackSet& found,
   const std::vector<Event> truths = events_of(truth), founds = events_of(found);
   const std::vector<std::int64_t> true_track = tracks_of_points(truth);
   std::unordered_map<std::int64_t, std::vector<std::size_t>> by_daughter;  // true events, by daughter
-  std::unordered_map<std::int64_t, std::size_t> by_last;                   // and by the mother's last point
+  std::unordered_map<std::int64_t, std::size_t> by_last;  // true events, by the mother's last point
   for (std::size_t k = 0; k < truths.size(); ++k) {
     by_last.emplace(last_point(truth, truths[k].mother), k);
     for (const std::size_t d : truths[k].daughters) by_daughter[static_cast<std::int64_t>(d)].push_back(k);
@@ -101,7 +101,7 @@ DivisionScores division_scores(const TrackSet& truth, const TrackSet& found,
     if (const auto k = by_last.find(found_to_true[at(last_point(found, event.mother))]);
         k != by_last.end() && same_points(truth, found, found_to_true, truths[k->second], event))
       ++out.true_divisions;
-    // The true events whose daughters the found daughters are anywhere.
+    // The true events of whose daughters a found daughter has any point.
     std::vector<std::size_t> near;
     for (const std::size_t d : event.daughters)
       for (std::int64_t p = first_point(found, d);

@@ -1,5 +1,5 @@
 #pragma once
-/// Which divisions were found.
+/// Scores of divisions.
 
 #include <cstdint>
 #include <vector>

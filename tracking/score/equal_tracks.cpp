@@ -15,7 +15,7 @@ auto point_of(const TrackSet& tracks, std::size_t p) {
   return std::tie(tracks.frame[p], tracks.x_um[p], tracks.y_um[p], tracks.z_um[p]);
 }
 
-/// Below 0, 0 or above 0, as track a comes before b, equals it or comes after it.
+/// Negative, 0 or positive: track a comes before b, is equal, or comes after it.
 int compare(const TrackSet& tracks, std::size_t a, std::size_t b) {
   auto p = at(tracks.track_offsets[a]), q = at(tracks.track_offsets[b]);
   const auto p_end = at(tracks.track_offsets[a + 1]), q_end = at(tracks.track_offsets[b + 1]);

@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks that are equal, point by point, as copies of one.
+/// Groups tracks that are equal, point by point, as copies of one.
 
 #include <cstddef>
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace motes::tracking::detail {
 
-/// More than kMostCoincident tracks may be equal: so many begin in the same frame at the same place. No track
-/// may be empty. O(tracks log tracks).
+/// Whether more than kMostCoincident tracks may be equal, because they begin in the same frame at the same
+/// place. No track may be empty. O(tracks log tracks).
 bool many_equal(const TrackSet& tracks);
 
 struct EqualTracks {
-  TrackSet one;                         ///< each track once: frames and positions only
-  std::vector<matching::Index> copies;  ///< [tracks of `one`]
-  std::vector<std::size_t> first;       ///< [tracks of `one`] of its copies in `track`
-  std::vector<std::size_t> track;       ///< [all tracks] copies of one after the other, each rising
+  TrackSet one;                         ///< each different track once; frames and positions only
+  std::vector<matching::Index> copies;  ///< [tracks of `one`] number of copies
+  std::vector<std::size_t> first;       ///< [tracks of `one`] where its copies begin in `track`
+  std::vector<std::size_t> track;       ///< [all tracks] grouped by copies, in rising order within a group
 
   /// No track may be empty. O(points log tracks).
   explicit EqualTracks(const TrackSet& tracks);

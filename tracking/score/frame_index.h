@@ -1,5 +1,5 @@
 #pragma once
-/// The points of a track set, ordered by frame; and the checks that every score needs.
+/// The points of a track set ordered by frame, and the checks of input for all scores.
 
 #include <cstdint>
 #include <span>
@@ -11,16 +11,16 @@
 
 namespace motes::tracking::detail {
 
-/// CSR over the frames that occur. Points are numbered as in the TrackSet.
+/// Points by frame, in CSR form over the frames that occur. Points are numbered as in the TrackSet.
 struct FrameIndex {
-  std::vector<std::int32_t> frames;          ///< [slots] ascending, no repeats
+  std::vector<std::int32_t> frames;          ///< [slots] ascending, each frame once
   std::vector<std::int64_t> offsets;         ///< [slots + 1]
-  std::vector<std::int64_t> point;           ///< [points] by frame, within a frame by track
+  std::vector<std::int64_t> point;           ///< [points] in order of frame, then of track
   std::vector<std::int32_t> track_of_point;  ///< [points]
 
   std::int64_t slots() const { return static_cast<std::int64_t>(frames.size()); }
   std::span<const std::int64_t> points_of_slot(std::int64_t slot) const;
-  /// The points of that frame; none where it does not occur. O(log slots).
+  /// The points of that frame; empty if it does not occur. O(log slots).
   std::span<const std::int64_t> points_of_frame(std::int32_t frame) const;
 };
 

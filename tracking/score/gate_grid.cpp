@@ -5,7 +5,8 @@
 namespace motes::tracking::detail {
 namespace {
 
-/// Points within the gate must never lie two cells apart through rounding of coordinate / size.
+/// Cells are larger than the gate by this factor, so that rounding of coordinate / size cannot put points
+/// within the gate two cells apart.
 constexpr double kSlack = 1 + 1e-6;
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Neighbours within a gate: the points of one frame, hashed by cells a little larger than the gate.
+/// Finds neighbours within a gate: the points of one frame, hashed by cells slightly larger than the gate.
 ///
 /// A cell's bucket is hash(y, z) + x, so that the three cells along x lie side by side in memory and a query
 /// touches nine places instead of 27. Memory is O(points), whatever the range of the coordinates.
@@ -19,7 +19,7 @@ class GateGrid {
   GateGrid(const std::vector<Vec3>& points, double gate);
 
   /// Calls act(point number, distance) for every point strictly nearer than the gate, each once, in an order
-  /// that only the points decide. Expected O(1 + points in the 27 cells around).
+  /// that depends only on the points. Expected O(1 + points in the 27 cells around).
   template <class Act>
   void for_each_within(const Vec3& at, const Act& act) const {
     if (entries_.size() <= kFew) {
@@ -29,7 +29,7 @@ class GateGrid {
     const std::size_t first_x = key(cell_of(at.x)) - 1;  // unsigned: wraps, as the buckets do
     for (const double z : cells_around(at.z))
       for (const double y : cells_around(at.y)) {
-        // Rows with equal hashes share buckets; each entry belongs to one of them.
+        // Rows with equal hashes share buckets; this finds the entries of one row.
         const auto in_row = [&](const Entry& entry) {
           return cell_of(entry.at.y) == y && cell_of(entry.at.z) == z;
         };
@@ -43,7 +43,7 @@ class GateGrid {
   }
 
  private:
-  static constexpr std::size_t kFew = 8;  ///< so many points are simply all tried
+  static constexpr std::size_t kFew = 8;  ///< up to this many points are all compared
 
   struct Entry {
     Vec3 at;
@@ -90,10 +90,10 @@ class GateGrid {
   }
 
   double gate_, cell_size_;
-  double square_limit_;  ///< a little over gate^2: spares most entries the root
+  double square_limit_;  ///< slightly over gate^2; avoids the square root for most entries
   std::size_t mask_ = 0;
   std::vector<std::size_t> bucket_offsets_;  ///< [mask_ + 2] into entries_
-  std::vector<Entry> entries_;               ///< [points] by bucket
+  std::vector<Entry> entries_;               ///< [points] in order of buckets
 };
 
 }  // namespace motes::tracking::detail

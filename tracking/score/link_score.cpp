@@ -1,8 +1,8 @@
-/// Positions first, links after. In each frame found positions are matched one to one to true ones: minimise
-/// the sum of squared distances of matched positions (strictly nearer than the gate) + gate^2 for every free
-/// end, true or found. So a pair is always worth more than two free ends. Then every link, which joins
-/// consecutive points of a found track over any number of frames, is judged by what its two ends are matched
-/// to.
+/// First positions are matched, then links are judged. In each frame found positions are matched one to one
+/// to true ones: minimise the sum of squared distances of matched positions (strictly nearer than the gate) +
+/// gate^2 for every free end, true or found. So a matched pair always costs less than two free ends. A link
+/// joins consecutive points of a found track, over any number of frames. It is judged by the true points that
+/// its ends are matched to.
 
 #include <motes/base/index.h>
 #include <motes/tracking/link_score.h>
@@ -49,7 +49,7 @@ DetectedLinkScores detected_links(const TrackSet& truth, const TrackSet& found, 
   std::vector<bool> detected(truth.points(), false), covered(truth.points(), false);
   for (const std::int64_t p : found_to_true)
     if (p >= 0) detected[at(p)] = true;
-  // The detected position before each detected one of the same particle, -1 none.
+  // For each detected position, the previous detected one of the same particle, -1 none.
   std::vector<std::int64_t> before(truth.points(), -1);
   for (std::size_t track = 0; track < truth.tracks(); ++track) {
     std::int64_t last = -1;
@@ -122,7 +122,7 @@ LinkScores link_scores(const Execution& execution, const TrackSet& truth, const 
       }
     }
   }
-  // Positions match one to one, so no two found links cover the same true one.
+  // Positions are matched one to one, so two found links cannot be the same true link.
   scores.missed_links = links_of(truth) - scores.true_links;
   const bool both_empty = links_of(truth) == 0 && scores.false_links == 0;
   const auto right = static_cast<double>(scores.true_links);

@@ -17,7 +17,7 @@ using matching::Index;
 
 using PointNumbers = std::span<const std::int64_t>;
 
-/// Points of a frame by position, those of one place by number.
+/// The points of a frame in order of position, then of number.
 using SortedPoints = std::vector<std::pair<Vec3, std::int64_t>>;
 
 SortedPoints sorted_positions(const TrackSet& tracks, PointNumbers points) {
@@ -33,9 +33,9 @@ SortedPoints sorted_positions(const TrackSet& tracks, PointNumbers points) {
 
 bool before(const Vec3& a, const Vec3& b) { return std::tie(a.x, a.y, a.z) < std::tie(b.x, b.y, b.z); }
 
-/// Matches positions that are exactly equal. True when that leaves no found or no true position over: the sum
-/// is then as small as it can be. (Otherwise an exact pair need not belong to the optimum: squared distances
-/// can gain by shifting a row of points by one.) Writes found_to_true only in that case.
+/// Matches positions that are exactly equal. True if this matches all found or all true positions; then it is
+/// the optimum, and found_to_true is written. (Otherwise equal positions need not be matched in the optimum:
+/// shifting a row of points by one can reduce the sum of squared distances.)
 bool match_exactly(const SortedPoints& truths, const SortedPoints& founds,
                    std::vector<std::int64_t>& found_to_true) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
@@ -56,14 +56,14 @@ bool match_exactly(const SortedPoints& truths, const SortedPoints& founds,
   return true;
 }
 
-/// More than kMostCoincident points at one place.
+/// Whether more than kMostCoincident points are at one place.
 bool crowded(const SortedPoints& points) {
   for (std::size_t k = kMostCoincident; k < points.size(); ++k)
     if (!before(points[k - kMostCoincident].first, points[k].first)) return true;
   return false;
 }
 
-/// Squared distances of all pairs nearer than the gate; a free end costs gate^2.
+/// The costs: squared distances of all pairs nearer than the gate, and gate^2 for a free end.
 RealCosts costs_within_gate(const std::vector<Vec3>& truths, const std::vector<Vec3>& founds, double gate) {
   const GateGrid grid(founds, gate);
   RealCosts costs;
@@ -99,7 +99,7 @@ void match_within_gate(const TrackSet& truth, const TrackSet& found, PointNumber
 struct Places {
   std::vector<Vec3> where;
   std::vector<Index> copies;
-  std::vector<std::size_t> first;  ///< of its points among the sorted ones
+  std::vector<std::size_t> first;  ///< where its points begin among the sorted ones
 
   explicit Places(const SortedPoints& points) {
     for (std::size_t k = 0; k < points.size(); ++k) {
@@ -113,8 +113,8 @@ struct Places {
   }
 };
 
-/// The same for points of which many coincide: places are matched, and of each place's points the first ones,
-/// so that resting particles keep their partners from frame to frame.
+/// The same if many points coincide. Places are matched, then the first points of each place, so that resting
+/// particles keep their partners from frame to frame.
 void match_places(const SortedPoints& truths, const SortedPoints& founds, double gate,
                   std::vector<std::int64_t>& found_to_true) {
   const Places rows(truths), cols(founds);

@@ -1,5 +1,5 @@
 #pragma once
-/// Which found position is which true one.
+/// Matches found positions to true ones.
 
 #include <cstdint>
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace motes::tracking::detail {
 
-/// The true point of each found point, -1 none: [found points]. In each frame the sum of squared distances of
-/// matched positions (strictly nearer than the gate) + gate^2 for every free end is least.
+/// [found points] the true point matched to each found point, -1 none. In each frame the matching minimises
+/// the sum of squared distances of matched positions (strictly nearer than the gate) + gate^2 for every free
+/// end.
 std::vector<std::int64_t> match_positions(const Execution& execution, const TrackSet& truth,
                                           const TrackSet& found, const FrameIndex& true_frames, double gate);
 

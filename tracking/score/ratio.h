@@ -1,9 +1,9 @@
 #pragma once
-/// The scores' one convention for dividing by nothing.
+/// The convention of all scores for a division by 0.
 
 namespace motes::tracking::detail {
 
-/// part / whole; where whole is 0: 1 if there was nothing to find and nothing found, else 0.
+/// part / whole. If whole is 0: 1 if there was nothing to find and nothing was found, else 0.
 inline double ratio(double part, double whole, bool both_empty) {
   if (whole > 0) return part / whole;
   return both_empty ? 1.0 : 0.0;

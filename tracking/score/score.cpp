@@ -8,11 +8,11 @@
 namespace motes::tracking {
 namespace {
 
-/// More dropped generations in a row than any lineage has; ends the walk up a circle of parents (damaged
+/// More successive dropped generations than any lineage has. Ends the search if parents form a cycle (damaged
 /// input).
 constexpr int kMaxDroppedGenerations = 1000;
 
-/// The points and tracks that stay, as positions in the full set.
+/// Indices of the points and tracks that are kept.
 struct Kept {
   std::vector<std::size_t> points, tracks;
 };
@@ -32,8 +32,8 @@ std::vector<PropertyColumn> pick(const std::vector<PropertyColumn>& columns,
   return picked;
 }
 
-/// Parents of the tracks kept: the nearest ancestor that is kept too, -1 none, so that a short-lived mother
-/// whose frames all went does not cut the lineage.
+/// [kept] the track_id of the nearest ancestor that is kept, -1 none. So a lineage is not cut if all frames
+/// of a short-lived mother are dropped.
 std::vector<std::int64_t> kept_parents(const TrackSet& tracks, const std::vector<std::size_t>& kept) {
   std::unordered_map<std::int64_t, std::size_t> track_of_id;
   for (std::size_t t = 0; t < tracks.tracks(); ++t) track_of_id.emplace(tracks.track_id[t], t);

@@ -7,7 +7,7 @@
 namespace motes {
 namespace {
 
-/// Keeps the elements [begin, end) of each range, in place.
+/// Keeps only the elements in the ranges [begin, end), in place.
 template <class T>
 void keep_ranges(std::vector<T>& values, const std::vector<std::pair<std::size_t, std::size_t>>& ranges) {
   if (values.empty()) return;

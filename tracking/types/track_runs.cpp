@@ -35,7 +35,7 @@ std::vector<TrackRun> cut_runs(const TrackSet& tracks, std::int32_t frame_step) 
 std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<TrackRun>& runs) {
   std::vector<float> speeds(tracks.points(), std::numeric_limits<float>::quiet_NaN());
   const double dt = tracks.dt_s.value_or(1.0);
-  const auto way = [&](std::size_t i) {  // from point i to the next
+  const auto way = [&](std::size_t i) {  // distance from point i to the next
     return std::hypot(tracks.x_um[i + 1] - tracks.x_um[i], tracks.y_um[i + 1] - tracks.y_um[i],
                       tracks.z_um[i + 1] - tracks.z_um[i]);
   };

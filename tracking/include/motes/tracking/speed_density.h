@@ -1,5 +1,5 @@
 #pragma once
-/// Particles of different mobility: the density of a displacement's length, given that of the neighbouring
+/// Particles of different mobility: how the length of a displacement depends on that of the neighbouring
 /// link.
 
 #include <array>
@@ -10,15 +10,17 @@
 
 namespace motes::tracking {
 
-/// The density of a length next to another one, over that of the length alone: 1 where nothing is known.
+/// The ratio of the density of a length, given the length of the neighbouring link, to its density without
+/// this condition. 1 if nothing is known.
 class SpeedDensity {
  public:
-  /// Equal bins of the logarithm of a length, from 2^-12 to 2^4; lengths beyond are in the last ones.
+  /// The bin of a length. Bins are equal in the logarithm, from 2^-12 to 2^4; lengths beyond are in the first
+  /// or last bin.
   static std::size_t bin_of(double length);
 
   SpeedDensity() = default;
-  /// From lengths of displacements and, of as many, of those beside: counts in groups of like length.
-  /// O(n log n).
+  /// Estimated from the lengths [n] of displacements and of their neighbours, by counts in groups of similar
+  /// lengths. O(n log n).
   SpeedDensity(std::span<const double> lengths, std::span<const double> beside);
 
   double log_ratio(std::size_t bin, std::size_t bin_beside) const {
@@ -35,7 +37,7 @@ class SpeedDensity {
  private:
   static constexpr std::size_t kBins = 64;
   std::size_t groups_ = 0;
-  std::array<std::uint8_t, kBins> group_{}, group_beside_{};  ///< of each bin
+  std::array<std::uint8_t, kBins> group_{}, group_beside_{};  ///< group of each bin
   std::vector<double> log_ratio_;                             ///< [groups][groups beside]
 };
 

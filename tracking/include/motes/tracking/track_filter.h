@@ -8,11 +8,11 @@
 
 namespace motes {
 
-/// The tracks that are not marked, with the numbers they had; a mother that is left out becomes -1.
-/// `left_out`: [tracks]. O(points).
+/// The tracks that are not marked, with unchanged track_id; a `parent` that is left out becomes -1.
+/// `left_out`: [tracks] not 0: remove. O(points).
 TrackSet without_tracks(TrackSet tracks, const std::vector<char>& left_out);
 
-/// The tracks of at least `points` points, as without_tracks. O(points).
+/// The tracks with at least `points` points, as by without_tracks. O(points).
 TrackSet without_short_tracks(TrackSet tracks, std::int64_t points);
 
 }  // namespace motes

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs of tracks: stretches without missing frames.
+/// Runs: parts of tracks without missing frames.
 
 #include <cstdint>
 #include <vector>
@@ -8,20 +8,22 @@
 
 namespace motes {
 
-/// Points [begin, end) of one track, each a frame step after the one before.
+/// Points [begin, end) of one track, each one frame step after the point before.
 struct TrackRun {
   std::size_t track, begin, end;
   std::size_t size() const { return end - begin; }
 };
 
-/// The smallest distance of frames within a track: one step of the series. 1 where no track has two points.
+/// The frame step of the series: the smallest difference of frames within a track. 1 if no track has two
+/// points.
 std::int32_t frame_step_of(const TrackSet& tracks);
 
-/// The runs of all tracks, in the order of the points; a point without neighbours is a run of one.
+/// The runs of all tracks in the order of the points; a point without neighbours is a run of one. O(points).
 std::vector<TrackRun> cut_runs(const TrackSet& tracks, std::int32_t frame_step);
 
-/// The speed at each point: the path to both neighbours in its run over its time, in length units per s, or
-/// per frame where dt_s is unknown. NaN for a run of one. Derived, so single precision is enough.
+/// [points] speed: the path through both neighbours in its run divided by its time, in length units per s, or
+/// per frame if dt_s is unknown. NaN for a run of one. Single precision is enough for a derived value.
+/// O(points).
 std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<TrackRun>& runs);
 
 }  // namespace motes

@@ -18,13 +18,13 @@ struct TrackSet {
 
   std::vector<std::int32_t> frame;               ///< [points]
   std::vector<std::int64_t> detection;           ///< [points] index within the frame's detections; -1 none
-  std::vector<double> time_s;                    ///< [points]; the frame number where dt_s is unknown
+  std::vector<double> time_s;                    ///< [points]; the frame number if dt_s is unknown
   std::vector<double> x_um, y_um, z_um;          ///< [points]
   std::vector<PropertyColumn> point_properties;  ///< each [points]
   std::vector<PropertyColumn> track_properties;  ///< each [tracks]
 
-  std::string length_unit = "um";  ///< "um", or "px" where the input's unit is its own
-  std::optional<double> dt_s;      ///< frame interval; none where unknown
+  std::string length_unit = "um";  ///< "um", or "px" if the input's unit is unknown
+  std::optional<double> dt_s;      ///< frame interval; none: unknown
 
   std::size_t tracks() const { return track_id.size(); }
   std::size_t points() const { return frame.size(); }

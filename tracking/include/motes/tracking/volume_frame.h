@@ -14,7 +14,7 @@
 
 namespace motes {
 
-/// Voxels of a frame that does not fit into memory, in a file. Copies share them; they do not change.
+/// Voxels in a file, for frames that do not fit into memory. Copies share them; they are constant.
 template <class T>
 class FileVoxels {
  public:
@@ -38,15 +38,15 @@ class FileVoxels {
   std::shared_ptr<const ScratchArray<T>> voxels_;
 };
 
-/// In memory, or in a file.
+/// The voxels of a frame, in memory or in a file.
 using Voxels = std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<float>,
                             FileVoxels<std::uint8_t>, FileVoxels<std::uint16_t>, FileVoxels<float>>;
 
 /// The centre of voxel (z, y, x) lies at (x * voxel_um.x, y * voxel_um.y, z * voxel_um.z): the first
 /// voxel's centre is the origin.
 struct VolumeFrame {
-  std::int32_t index = 0;  ///< frame number in the input's own counting, from 0
-  double time_s = 0;       ///< index * frame interval; the frame number where the interval is unknown
+  std::int32_t index = 0;  ///< frame number as the input counts, from 0
+  double time_s = 0;       ///< index * frame interval; the frame number if the interval is unknown
   Shape3 shape;
   Vec3 voxel_um;
   Voxels voxels;  ///< [nz * ny * nx], x fastest
@@ -63,7 +63,8 @@ decltype(auto) visit_voxels(const Voxels& voxels, const Use& use) {
       voxels);
 }
 
-/// The scratch folder of the frame's voxels, for other arrays of its size; null if they are in memory.
+/// The scratch folder that holds the frame's voxels, for other arrays of that size; null if they are in
+/// memory.
 inline std::shared_ptr<Scratch> scratch_of(const VolumeFrame& frame) {
   if (const auto* u8 = std::get_if<FileVoxels<std::uint8_t>>(&frame.voxels)) return u8->scratch();
   if (const auto* u16 = std::get_if<FileVoxels<std::uint16_t>>(&frame.voxels)) return u16->scratch();
