@@ -22,15 +22,17 @@ using matching::Index;
 
 constexpr std::int32_t kMostBlocks = 6;
 constexpr std::size_t kLeastOfBlock = 3000, kSampleOfBlock = 4000;
-/// g(r) is taken up to so many spacings, in so many bins of a spacing; its last quarter is its level.
+/// The pair correlation g(r) is measured up to kSpacings spacings, in kBinsOfSpacing bins per spacing. The
+/// mean of its last quarter is its level.
 constexpr std::size_t kSpacings = 3, kBinsOfSpacing = 12, kBins = kSpacings * kBinsOfSpacing;
-/// A peak of false detections: this high, nearer than this part of the spacing; its minimum is this much
-/// lower, and no farther than this.
+/// A peak of false detections has at least this height and is nearer than this many spacings; the minimum
+/// behind it is lower by at least this factor and nearer than this many spacings.
 constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthestMinimum = 1.5;
 constexpr double kRowPerSpacing = 1;
-/// Fewer pairs than this within the peak tell nothing.
+/// Least number of pairs within the peak.
 constexpr double kLeastPairs = 100;
-/// Where a detection has more others than this within the radius, they are not false ones around a particle.
+/// If detections have more others than this within the radius on average, these are not false detections
+/// around a particle.
 constexpr double kMostWithin = 64;
 
 /// The first minimum of g behind a short-range peak, in units of the last bin's end; 0: no such peak.
@@ -78,7 +80,7 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
       if (number++ % step != 0) continue;
       ++sampled;
       grid.for_each_within(frame[k], reach, [&](std::size_t other, double squared) {
-        // Exact repetitions are not pairs.
+        // Detections at the same place are not pairs.
         const double distance = std::sqrt(squared);
         const auto bin = static_cast<std::size_t>(distance / reach * static_cast<double>(kBins));
         if (other != k && distance > 0 && bin < kBins) pairs[bin] += 1;

@@ -1,4 +1,4 @@
-/// Series whose links are known, like the linked one, and what becomes of them in the same linking.
+/// Simulates series like the linked one, whose true links are known, and links them in the same way.
 
 #include <algorithm>
 #include <cmath>
@@ -17,20 +17,23 @@ namespace {
 
 using matching::Index;
 
-/// The part of the detections that is left out to see which links change.
+/// Share of the detections that is left out to see which links change.
 constexpr double kLeftOut = 0.1;
-/// Around neighbours' motion about so many series are simulated; none of fewer detections than this.
+/// If links follow the motion of neighbours, about kSeries series are simulated, each with at least
+/// kLeastSimulated detections.
 constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
-/// Of few detections so many links are simulated, in so many series at most: parameters found in one of them
-/// and links that are wrong there scatter.
+/// If there are few detections, series are simulated until they have kFewestSimulated links, at most
+/// kMostSimulated series, since estimates from a single one scatter.
 constexpr std::size_t kFewestSimulated = 2000;
 constexpr std::uint64_t kMostSimulated = 12;
-/// Fewer wrong links than this part need no second series: the answer would be the same within a hundredth.
+/// If the share of wrong links is below this, there is no second series: it would change the result by less
+/// than a hundredth.
 constexpr double kFewWrong = 0.02;
-/// The share of links that change grows about with the square of the steps. No steps are stretched more.
+/// The share of links that change grows about with the square of the steps. kMostStretch is the largest
+/// factor for steps, in kStretches rounds.
 constexpr double kMostStretch = 1.7;
 constexpr int kStretches = 2;
-/// Around neighbours' motion so many links change together.
+/// If links follow the motion of neighbours, about this many links change together.
 constexpr double kTogether = 16;
 
 std::vector<Detections> frames_of(const SeriesPoints& points, const std::vector<char>& keep) {
@@ -55,7 +58,7 @@ struct Trial {
   SeriesLinks links;
 };
 
-/// A linking like `links` does not try motions of all that were not found there.
+/// Common motions that `links` does not have are not tried again.
 Untried untried_like(const SeriesLinks& links) {
   return {.pairs = false, .drift = !links.drift, .rotation = !links.rotation};
 }
@@ -81,7 +84,7 @@ Trial judge(const Execution& execution, const SimulatedSeries& series, const Ser
   return out;
 }
 
-/// Parts of two, `share` of the second one, so that links of both are spread over their series.
+/// A mixture of links of both with `share` of the second, each taken evenly over its series.
 std::vector<std::pair<double, bool>> mixed(const Judged& one, const Judged& other, double share) {
   std::vector<std::pair<double, bool>> out;
   const auto take = [&](const Judged& from, double part) {
@@ -112,7 +115,7 @@ double changed_links(const Execution& execution, const SeriesLinks& links, const
   std::mt19937_64 rng(seed);
   std::vector<char> keep(links.points.size());
   for (char& one : keep) one = std::uniform_real_distribution<>(0, 1)(rng) >= kLeftOut;
-  // How much a linking depends on single detections, not which one is found: from one start.
+  // Only one start: this measures how a linking depends on single detections, not which start wins.
   Untried untried = untried_like(links);
   untried.pairs = true;
   const SeriesLinks fewer = link_series(execution, frames_of(links.points, keep), options, untried, {});
@@ -130,7 +133,7 @@ double changed_links(const Execution& execution, const SeriesLinks& links, const
 
 Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
                    const SeriesOptions& options, const ConfidenceOptions& how) {
-  // Together the series that are simulated are about as large as the real one.
+  // Together the simulated series are about as large as the real one.
   const bool field = links.chosen == MotionModel::field;
   const std::size_t some = links.points.size() / (field ? kSeries : 1);
   const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));

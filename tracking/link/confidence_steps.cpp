@@ -27,24 +27,26 @@ namespace {
 using matching::Index;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-/// Candidates that odds are made of: so many within so many nats, fewer where too many pairs of links meet.
+/// Candidates for belief propagation: at most kMost within kNats of the best one, fewer if there are too many
+/// triplets.
 constexpr double kNats = 9;
 constexpr std::size_t kMost = 20, kLeastOfMost = 2;
 constexpr std::int64_t kMostTriplets = 20'000'000;
 constexpr int kSweeps = 8;
-/// Detections nearer than this part of the exclusion radius are one particle; it may also be none, with
-/// these odds.
+/// Of detections closer than this share of the exclusion radius at most one is a particle; kNoParticle: odds
+/// that none is.
 constexpr double kSameParticle = 0.6, kNoParticle = 0.05;
-/// Odds that no candidate can have.
+/// Log odds beyond those of all candidates.
 constexpr double kSurest = 30;
-/// Edges of the calibration's bins, in log odds; each is filled up with so many links as the line has them.
+/// Edges of the calibration's bins in log odds. kPrior links that follow the logistic line are added to each
+/// bin.
 constexpr double kEdges[] = {-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20};
 constexpr double kPrior = 8;
-/// The line's prior, and bounds.
+/// Prior variances and bounds of the logistic line.
 constexpr double kShiftVariance = 4, kSlopeVariance = 0.25, kLeastSlope = 0.05, kMostSlope = 2;
 constexpr int kNewton = 30;
 
-/// A model without persistence where the series has none.
+/// The series' persistence; one without any effect if it has none.
 VelocityModel velocity_of(const SeriesLinks& links) {
   VelocityModel velocity = links.velocity;
   velocity.by_lag.resize(at(links.model.lags()));
@@ -55,10 +57,10 @@ VelocityModel velocity_of(const SeriesLinks& links) {
 
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links) {
   if (links.chosen != MotionModel::field) return {};
-  // Fitted again, it may follow others of several motions.
+  // If it were fitted again, it might follow another one of several motions.
   if (!links.prediction.by_lag.empty()) return links.prediction;
   if (links.drift && links.rotation) {
-    // From no motion on, so that the second fit begins with the first one's.
+    // Starts from no motion; the second fit starts from the result of the first.
     std::vector<RigidMotion> motions;
     predict_by_rigid(execution, links.points, links.linking, links.model.lags(), motions);
     return predict_by_rigid(execution, links.points, links.linking, links.model.lags(), motions);
@@ -87,7 +89,7 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
   for (std::size_t e = 0; e < candidates.to.size(); ++e)
     if (const auto i = at(candidates.from[e]); links.linking.next[i] == candidates.to[e])
       out[i] = std::clamp(std::log(beliefs.odds(e)), -kSurest, kSurest);
-  // Links that are out of reach under the last parameters.
+  // Links beyond the reach of the last parameters.
   for (std::size_t i = 0; i < out.size(); ++i)
     if (links.linking.next[i] >= 0 && std::isnan(out[i])) out[i] = -kSurest;
   for (const Index k : links.jumped)
@@ -109,7 +111,7 @@ std::vector<double> particle_probabilities(const SeriesPoints& points, double ex
       grid.for_each_within(frame[k], [&](std::size_t other, double) {
         near.push_back(std::exp(points.log_odds[first + other]));
       });
-      // In one order, whatever that of the rows.
+      // The sum must not depend on the order of the rows.
       std::sort(near.begin(), near.end());
       out[first + k] =
           std::exp(points.log_odds[first + k]) / std::accumulate(near.begin(), near.end(), kNoParticle);
@@ -125,7 +127,7 @@ ParticleLink among_particles(double right, double from, double to) {
 
 namespace {
 
-/// P(right) = sigmoid(shift + slope z), most likely under a prior about the odds as they are.
+/// P(right) = sigmoid(shift + slope z), fitted with a prior around shift 0 and slope 1.
 struct Line {
   double shift = 0, slope = 1;
   double operator()(double z) const { return 1 / (1 + std::exp(-(shift + slope * z))); }
@@ -192,15 +194,15 @@ namespace {
 
 using matching::Index;
 
-/// Below so small a share of wrong links by the odds alone nothing is simulated: the odds are good enough.
+/// If the share of wrong links by the odds is below this, the odds are good enough and nothing is simulated.
 constexpr double kSureEnough = 0.001;
-/// Expected wrong links are those of so many more links, half of them wrong (Jeffreys' prior): few links
-/// cannot show that none is wrong.
+/// This many links, half of them wrong, are added to the estimate of wrong links (Jeffreys' prior), since few
+/// links cannot show that none is wrong.
 constexpr double kMoreLinks = 1;
 
 double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
-/// The detections in use, ordered by position, and their links.
+/// The used detections in order of position, and their links.
 SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::vector<Index>& order) {
   order = detail::position_order(links.points);
   if (!links.used.empty()) std::erase_if(order, [&](Index i) { return links.used[at(i)] == 0; });
@@ -222,7 +224,8 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   return out;
 }
 
-/// Of the copies at a place any may follow: a link into it is as much less sure as there are of them.
+/// Any of the copies at a place may be the next detection, so the probability of a link into it is divided by
+/// their number.
 Confidence confidence_with_copies(const Execution& execution, const SeriesLinks& links,
                                   const SeriesOptions& options, const ConfidenceOptions& how) {
   std::vector<Index> order;
@@ -279,7 +282,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   double simulated_by_odds = 0;
   if (out.wrong_by_odds > kSureEnough && how.detections > 0) {
     SeriesOptions same = options;
-    // A field may be followed by beliefs, which `automatic` alone does.
+    // Only `automatic` adds belief propagation to a field.
     same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
     same.verify = false;
     same.events = Events::none;
@@ -292,7 +295,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     uncertain = judged.uncertain;
   }
   const std::vector<double> particle = detail::particle_probabilities(links.points, links.exclusion_um);
-  // Wrong links if all detections were particles; links of a particle.
+  // of_links: wrong links if all detections were particles; either: links with a particle at an end.
   double of_links = 0, either = 0;
   for (std::size_t i = 0; i < odds.size(); ++i) {
     if (std::isnan(odds[i])) continue;
@@ -306,9 +309,9 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     either += link.either;
   }
   out.wrong = (out.wrong + 0.5 * kMoreLinks) / (either + kMoreLinks);
-  // How well the simulated series is like this one: by the links that change, or else half of what
-  // calibration changed and by how much it seems easier or harder; what false detections add; and the spread
-  // of both.
+  // The error has these parts: how similar the simulated series is (by the links that change; otherwise half
+  // of the change by calibration, and the difference in difficulty), the effect of false detections, and
+  // statistical errors.
   const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
   const double change = 0.5 * (of_links - out.wrong_by_odds), particles = 0.5 * (out.wrong - of_links);
   const double unlike = out.calibrated ? out.wrong_by_odds - simulated_by_odds : 0;

@@ -11,32 +11,32 @@
 
 namespace motes::tracking::detail {
 
-/// Neighbours' motion where that was chosen, else none.
+/// Predictions by the motion that was chosen; empty without one.
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links);
 
-/// log odds of each link: [points], NaN where there is none. `prediction`: as link_prediction.
+/// [points] log odds of each detection's link to the next; NaN: no link. `prediction`: from link_prediction.
 std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links,
                                   const Prediction& prediction);
 
-/// [points] probability that a detection is a particle, and not one of those within 0.6 exclusion radii, by
-/// their log-odds; 1 where these are not known.
+/// [points] probability that a detection is a particle rather than another one within 0.6 exclusion radii,
+/// from their log-odds; 1 if these are not known.
 std::vector<double> particle_probabilities(const SeriesPoints& points, double exclusion_um);
 
 struct ParticleLink {
   double right = 0;   ///< probability that the link is right if one of its detections is a particle
-  double either = 1;  ///< probability of that
+  double either = 1;  ///< probability that one of them is
 };
 
-/// From that of a link between particles and of each detection being one. Satellites stay satellites from
-/// frame to frame: halfway between detections that are independent and such that are particles both or
-/// neither.
+/// From the probability `right` of the link between particles, and those of each detection being one. A false
+/// detection around a particle often has a false one in the next frame, so the result is half-way between
+/// independent detections and detections of which both or none are particles.
 ParticleLink among_particles(double right, double from, double to);
 
-/// From links' log odds and whether they are right: shares in bins of log odds, each filled up by a logistic
-/// line through all of them, made rising (pool adjacent violators). O(links).
+/// From the log odds of links and whether they are right: the share of right links in bins of log odds,
+/// combined with a logistic line through all of them, and made rising (pool adjacent violators). O(links).
 Calibration calibrate(const std::vector<std::pair<double, bool>>& links);
 
-/// A series whose links are known.
+/// A series whose true links are known.
 struct SimulatedSeries {
   std::vector<Detections> frames;
   std::vector<std::vector<std::int64_t>> particle;  ///< [frames][detections], -1 false

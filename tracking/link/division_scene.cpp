@@ -21,9 +21,9 @@ namespace {
 
 using matching::Index;
 
-/// Daughters lie no farther apart, nor from their mother, in spacings.
+/// Largest distance of daughters from each other and from their mother, in spacings.
 constexpr double kReach = 2.5;
-/// The scale of links is the median over as many frames around as hold so many.
+/// The scale of links is the median over the surrounding frames that hold this many.
 constexpr std::size_t kScaleSample = 100;
 constexpr double kLeastScale = 0.005;
 constexpr std::size_t kDensityNeighbours = 8;
@@ -36,7 +36,7 @@ struct View {
   const std::vector<Index>& next;
   const std::vector<Index>& previous;
   std::int32_t step;     ///< +1 or -1
-  std::vector<Vec3> at;  ///< [points] positions; of starts perhaps those of others
+  std::vector<Vec3> at;  ///< [points] positions; starts may have those of other starts
 
   std::int32_t slot(Index i) const { return points.slot[motes::at(i)]; }
   Index link(Index i) const {
@@ -45,11 +45,11 @@ struct View {
   }
   bool first(Index i) const { return slot(i) == (step > 0 ? 0 : points.frames() - 1); }
   bool last(Index i) const { return slot(i) == (step > 0 ? points.frames() - 1 : 0); }
-  /// Begins a track that goes on, where it can.
+  /// Whether i begins a track that continues, or could only continue after the series.
   bool starts(Index i) const {
     return previous[motes::at(i)] < 0 && !first(i) && (next[motes::at(i)] >= 0 || last(i));
   }
-  /// Ends a track that came from somewhere.
+  /// Whether i ends a track that began earlier, or could only have begun before the series.
   bool ends(Index i) const {
     return next[motes::at(i)] < 0 && !last(i) && (previous[motes::at(i)] >= 0 || first(i));
   }
@@ -111,7 +111,7 @@ std::vector<double> scales_of(const std::vector<DivisionPair>& pairs, int dims) 
   return out;
 }
 
-/// Detections per cubic (square) spacing around a place.
+/// Number of detections per cubic (square) spacing around a place.
 class LocalDensity {
  public:
   LocalDensity(std::span<const Vec3> points, int dims, double spacing)

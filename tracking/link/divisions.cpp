@@ -21,13 +21,13 @@ namespace {
 
 using matching::Index;
 
-/// Gains beyond this are not told apart; assignments see kMostGain - gain.
+/// Gains are limited to this; the costs of assignments are kMostGain - gain.
 constexpr double kMostGain = 200;
-/// Fewer divisions than this change no parameter but their share.
+/// With fewer divisions only their share is estimated.
 constexpr std::size_t kLeastToFit = 5;
-/// No parameter is taken to be smaller, in spacings.
+/// Least values of the parameters, in spacings.
 constexpr double kLeastMiddle = 0.01, kLeastSpread = 0.05;
-/// Offers that find no second daughter are withdrawn, and the rest is assigned again, so many times.
+/// Offers without a second daughter are withdrawn and the rest is assigned again, at most this often.
 constexpr int kWithdrawals = 3;
 
 double log_student(double length, double scale, int dims) {
@@ -41,10 +41,10 @@ double log_sphere(double radius, int dims) {
   return std::log(4 * std::numbers::pi * radius * radius);
 }
 
-/// An exact assignment of what may be gained; pairs with nothing to gain are left out.
+/// An exact assignment with the largest sum of gains; pairs without gain are left out.
 struct Gains {
   std::vector<std::pair<Index, Index>> pair;  ///< row, column
-  std::vector<std::size_t> candidate;         ///< that each stands for
+  std::vector<std::size_t> candidate;         ///< the candidate of each pair
   std::vector<double> gain;
 
   void add(Index row, Index column, std::size_t c, double g) {
@@ -74,7 +74,7 @@ std::vector<std::size_t> Gains::best(const Execution& execution) const {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(pair[a], -gain[a]) < std::pair(pair[b], -gain[b]);
   });
-  // Of several candidates of one pair the best one.
+  // Of several candidates for one pair the best is kept.
   order.erase(std::unique(order.begin(), order.end(),
                           [&](std::size_t a, std::size_t b) { return pair[a] == pair[b]; }),
               order.end());
@@ -121,7 +121,7 @@ std::vector<std::size_t> choose_divisions(const Execution& execution, const Divi
   for (std::size_t k = 0; k < gain.size(); ++k)
     if (const DivisionCandidate& c = scene.candidates[k]; c.offered)
       offers.add(c.mother, c.linked, k, gain[k]);
-  // The mother's daughter, by mother.
+  // Mothers and the daughter offered to each.
   std::vector<std::pair<Index, Index>> offered;
   for (const std::size_t k : offers.best(execution))
     offered.emplace_back(scene.candidates[k].mother, scene.candidates[k].linked);
@@ -182,18 +182,18 @@ namespace {
 using matching::Index;
 
 constexpr int kRounds = 6;
-/// Divisions are significant where so many are found, and by so many standard deviations more than by chance,
-/// which must not account for more than this part of them.
+/// Divisions are significant if at least this many are found, if they exceed those by chance by this many
+/// standard deviations, and if chance explains at most this share.
 constexpr std::int64_t kLeastDivisions = 5;
 constexpr double kSurely = 3, kMostByChance = 0.5;
-/// A false division cuts a true link. So many of all links may be lost, as far as gains tell: gains are too
-/// sure, and logistic odds of kCutShift + kCutSlope gain are what they were worth in embryos.
+/// A false division cuts a true link. kMostCut is the largest expected share of links lost. Gains are too
+/// optimistic: in embryos the log odds of true divisions were kCutShift + kCutSlope * gain.
 constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
 
-/// Links that tell whether mothers are expected to move as their neighbours do.
+/// Number of links on which the two predictions of mothers are compared.
 constexpr std::int64_t kMotionSample = 20'000;
 
-/// What one search finds.
+/// The result of one search.
 struct DivisionSearch {
   DivisionModel model;
   std::vector<std::size_t> chosen;
@@ -214,7 +214,7 @@ DivisionSearch search(const Execution& execution, const detail::DivisionScene& s
   return out;
 }
 
-/// Leaves the surest divisions, as many as may cut links without harm.
+/// Keeps the most certain divisions, as many as kMostCut allows.
 void leave_sure(std::int64_t links, std::vector<Division>& list) {
   std::sort(list.begin(), list.end(), [](const Division& a, const Division& b) {
     return std::tuple(-a.gain, a.mother) < std::tuple(-b.gain, b.mother);
@@ -246,7 +246,7 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
     return division_scene(execution, points, linking, motion, spacings, sight);
   };
-  // Which of the two puts links nearer is asked of some frames.
+  // Some frames decide which of the two predictions is closer to the links.
   const auto step = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(linking.links() / kMotionSample, 1, points.frames() - 1));
   DivisionMotion motion = motion_of(false, step);

@@ -11,36 +11,38 @@
 
 namespace motes::tracking::detail {
 
-/// A mother, her first daughter (by her link, or offered by the second chance) and a start that may be the
-/// second one.
+/// A mother, her first daughter (by a link, or offered to an ended track) and a start that may be the second
+/// daughter.
 struct DivisionCandidate {
   matching::Index mother = -1, linked = -1, start = -1;
-  bool offered = false;            ///< the mother ended: `linked` is a start too
-  double middle = 0, apart = 0;    ///< of the expected position and the daughters' middle; of the daughters
-  double residual = 0, scale = 1;  ///< of the link mother -> linked, and of such links
-  double density = 1;              ///< at the daughters, per cubic (square) spacing
+  bool offered = false;  ///< the mother's track ended: `linked` is also a start
+  /// Distance of the daughters' midpoint from the expected position; of the daughters.
+  double middle = 0, apart = 0;
+  double residual = 0, scale = 1;  ///< residual of the link mother -> linked, and scale of such residuals
+  double density = 1;              ///< density at the daughters, per cubic (square) spacing
 };
 
-/// Everything in spacings. `rows` and `links` count what could divide and be a daughter.
+/// All lengths are in spacings. `rows` counts detections that could divide, `links` those that could be
+/// daughters.
 struct DivisionScene {
   int dims = 3;
-  std::vector<DivisionCandidate> candidates;  ///< of links, then of mothers that ended
+  std::vector<DivisionCandidate> candidates;  ///< those with links, then those of ended tracks
   std::int64_t starts = 0, links = 0, ends = 0;
 };
 
-/// As the public one, with the points' neighbours from `lists`.
+/// As the public function, with the neighbours of points from `lists`.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          const SeriesLists& lists, bool assume_significant);
 
-/// Nats by which the division is likelier than what it replaces.
+/// Nats by which the division is more likely than the links it replaces.
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);
 
-/// The likeliest set of divisions: each start and each mother in at most one. Exact for candidates of links
-/// beside the offers chosen first (each ended mother at most one start, exact by itself).
+/// The most likely set of divisions, with each start and each mother in at most one. It is exact given the
+/// offers, which are an exact assignment of starts to ended tracks by themselves.
 std::vector<std::size_t> choose_divisions(const Execution& execution, const DivisionModel& model,
                                           const DivisionScene& scene);
 
-/// The model that those divisions show.
+/// The model estimated from the chosen divisions.
 DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,
                             const std::vector<std::size_t>& chosen);
 

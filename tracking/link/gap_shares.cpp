@@ -16,20 +16,20 @@ namespace {
 
 using matching::Index;
 
-/// Shares of ends and births are never taken to be below this: a track can always end.
+/// Bounds of the shares of ends and births: a track can always end.
 constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
 constexpr double kLeastClutter = 1e-4, kMostClutter = 0.5;
-/// Nor above what pair counts leave, but for this.
+/// Shares are at most the share without partners by pair counts, or this if it is larger.
 constexpr double kSomeShare = 0.02;
-/// Each lag counts so many links more than were seen: one not seen so far stays possible.
+/// This many links are added to the count of each lag, so that a lag without links stays possible.
 constexpr double kPseudoLinks = 0.5;
 constexpr int kWeighings = 100;
-/// Done when shares change by less than this part.
+/// The iteration ends when shares change by less than this, relatively.
 constexpr double kSteady = 1e-3;
 constexpr double kMostNats = 100;
 
-/// Frames that count: those from which every lag stays in the series, after and before, as links near its
-/// ends bridge too few gaps; all of them where most would not count.
+/// The frames that are counted: those from which all lags stay within the series, forwards and backwards,
+/// since links near its ends cannot bridge long gaps. All frames, if that would leave too few.
 struct Counting {
   std::int32_t last;
   int lags;
@@ -43,7 +43,7 @@ struct Counting {
 struct Pair {
   Index end = -1, start = -1;
   int lag = 0;
-  double ratio = 0;  ///< density of the displacement over that of detections
+  double ratio = 0;  ///< density of the displacement divided by that of detections
 };
 
 double share(double part, double all) { return part / std::max(all, 1.0); }
@@ -74,7 +74,7 @@ class Gaps {
   }
 
  private:
-  /// Counts and takes shares until they are steady.
+  /// Repeats counting and estimating the shares until they converge.
   template <class Count>
   void settle(const Count& counted) {
     for (int round = 0; round < kWeighings; ++round) {
@@ -103,7 +103,7 @@ class Gaps {
         std::clamp(share(false_, all_), kLeastClutter, std::clamp(lost, kSomeShare, kMostClutter));
   }
 
-  /// Expected links, ends, births and false detections under the model as it is.
+  /// Expected links, ends, births and false detections under the current model.
   void count() {
     const auto lags = at(model_.lags());
     std::vector<double> beyond(lags + 1, 0);
@@ -117,7 +117,8 @@ class Gaps {
       const double ends = model_.end + (1 - model_.end) * beyond[left];
       const double begins = model_.birth + (1 - model_.birth) * beyond[std::min(at(t), lags)];
       const double alone = static_cast<double>(of.alone), linked = static_cast<double>(of.linked);
-      // Alone with all lags on both sides it is false; else its track may be out of sight.
+      // A single detection with all lags on both sides is false; otherwise its track may be outside the
+      // series.
       const double partly_seen = ends * begins - model_.end * model_.birth;
       const double wrong = alone * model_.clutter / (model_.clutter + partly_seen);
       const double particles = linked + alone - wrong, ended = static_cast<double>(of.last) + alone - wrong;
@@ -134,13 +135,13 @@ class Gaps {
     }
   }
 
-  /// How likely a track of which nothing is seen after that frame, or before it, ends or begins there.
+  /// Probability that a track without detections after that frame (or before it) ends (or begins) there.
   double surely_ends(std::int32_t t) const {
     return model_.end / std::exp(-model_.end_cost(points_.frames() - 1 - t));
   }
   double surely_begins(std::int32_t t) const { return model_.birth / std::exp(-model_.birth_cost(1, t)); }
 
-  /// d of the displacement from `end` to `start`, beyond what is predicted, as if `lag` frames went by.
+  /// Pair::ratio for the displacement d from `end` to `start`, minus the predicted one, over `lag` frames.
   double ratio(Index end, Index start, int lag, const Vec3& d) const {
     const std::int32_t t = points_.slot[at(end)];
     const double s = model_.scale_of(t, lag);
@@ -187,7 +188,7 @@ class Gaps {
     return last == first;
   }
 
-  /// Ends of tracks with starts in frame s before them, where a link is likelier than none.
+  /// Pairs of an end and a start before it, in frame s, that are more likely a link than not.
   std::vector<Pair> chance_with_starts_in(std::int32_t s) const {
     std::vector<Pair> out;
     std::vector<Vec3> places;
@@ -215,7 +216,8 @@ class Gaps {
     return out;
   }
 
-  /// Ends with starts before them, each in one pair at most, the likelier ones first.
+  /// Finds pairs of an end and a start before it, which are by chance; each in at most one pair, the likely
+  /// ones first.
   void find_chance() {
     std::vector<std::vector<Pair>> of_frame(at(points_.frames()));
     parallel_for(threads_, points_.frames() - 1, [&](std::int64_t k) {
@@ -234,8 +236,8 @@ class Gaps {
     }
   }
 
-  /// How likely a pair is a link, far from both ends of the series, rather than an end and a new track; a
-  /// detection that would be on no track without it may be a false one.
+  /// The probability that a pair, far from both ends of the series, is a link rather than an end and a new
+  /// track. A detection that is on no track without the link may be a false one.
   double likelier(const Pair& pair) const {
     const double link = model_.elapsed[at(pair.lag) - 1] * (1 - model_.end) * pair.ratio;
     double apart = model_.end * model_.birth;
@@ -248,7 +250,7 @@ class Gaps {
     return points_.log_odds.empty() ? model_.clutter : std::exp(-points_.log_odds[at(i)]);
   }
 
-  /// The counts, with those links over gaps that the model expects and chance does not explain.
+  /// Counts again, with only those links over gaps that the model expects and chance does not explain.
   void weigh() {
     const auto lags = at(model_.lags());
     std::vector<double> by_chance(lags, 0), expected(lags, 0);
@@ -261,7 +263,7 @@ class Gaps {
       by_chance[at(pair.lag) - 1] += likelier(pair) * end_doubt_[at(pair.end)] * start_doubt_[at(pair.start)];
     std::vector<double> kept = expected;
     for (std::size_t k = 1; k < lags; ++k) {
-      // Frames with starts so many frames before ends are fewer than with starts so many after them.
+      // There are fewer frames with starts this many frames before ends than after them.
       const double frames = points_.frames() - static_cast<double>(k + 1);
       const double chance = frames > 2 ? by_chance[k] * frames / (frames - 2) : 0;
       kept[k] = expected[k] - chance - std::sqrt(chance);
@@ -288,7 +290,7 @@ class Gaps {
   std::vector<Pair> links_, chance_;
   std::vector<double> elapsed_;
   double ended_ = 0, begun_ = 0, rows_ = 0, cols_ = 0, false_ = 0, all_ = 0;
-  /// [points] how likely an end or a start is none of a gap that the linking has there.
+  /// [points] probability that the linking's gap at an end or a start is wrong.
   std::vector<double> end_doubt_, start_doubt_;
 };
 

@@ -14,21 +14,22 @@
 namespace motes::tracking {
 namespace {
 
-/// By cardinality. The margin is for what a sample of thousands does not see of the motion's tail.
+/// For the rule cardinality. The margin covers the tail of the motion that a sample of thousands does not
+/// contain.
 constexpr double kMargin = 1.25;
 constexpr double kSafePerSpacing = 0.7;
-/// Counts that say that fewer have a partner are not used: detections then cluster, or move so far that
-/// chance hides them.
+/// Pair counts that give a lower share of partners are not used: then detections cluster, or move so far that
+/// chance pairs hide theirs.
 constexpr double kLeastPartners = 0.6;
-/// All have a partner where counts are within so many standard deviations of saying so.
+/// All are assumed to have a partner if counts are within this many standard deviations of that.
 constexpr double kPossibly = 2;
-/// Tails of the motion end at so many times what the neighbours give; where particles move little, at what
-/// the neighbours give, or at nearly the spacing: what lies farther has no partner.
+/// The gate is at most this many times that by neighbours; if particles move little, at most that by
+/// neighbours or nearly the spacing, since detections without anything closer have no partner.
 constexpr double kMostPerNeighbours = 1.6, kSmallRatio = 1.0 / 3, kMostSafePerSpacing = 0.95;
-/// Where particles hardly move, so much of the spacing is safe, whichever have a partner.
+/// If particles move less than kTinyRatio of the spacing, this gate is safe whether or not all have partners.
 constexpr double kTinyRatio = 0.075;
 
-/// By neighbours.
+/// For the rule neighbours.
 constexpr double kGatePerDisplacement = 2.5;
 constexpr double kTailQuantile = 0.95;
 constexpr double kWideQuantile = 0.9;
@@ -37,7 +38,7 @@ constexpr double kMostGatePerWideSpacing = 0.92;
 constexpr double kLeastGatePerSpacing = 0.1;
 constexpr int kCurvePoints = 24;
 
-/// Lengths at which pairs are counted: from a sixteenth of the spacing to what the samples reach.
+/// Lengths at which pairs are counted: from a sixteenth of the spacing to the reach of the samples.
 std::vector<double> counted_lengths(double spacing_um) {
   std::vector<double> lengths;
   if (spacing_um > 0)
@@ -46,15 +47,16 @@ std::vector<double> counted_lengths(double spacing_um) {
   return lengths;
 }
 
-/// What one sample tells.
+/// The measurements of one sample.
 struct Measured {
   double rows = 0, reach_um = 0, density_ratio = 1;
-  std::vector<double> thresholds;  ///< in um, ascending: of 1, 2, ... links
-  std::vector<double> with_next;   ///< [counted lengths] pairs of rows and detections of the next frame
-  std::vector<double> within;      ///< and of rows and the others of their own
+  std::vector<double> thresholds;  ///< in um, ascending: least gates that allow 1, 2, ... links
+  /// [counted lengths] number of pairs of rows and detections of the next frame.
+  std::vector<double> with_next;
+  std::vector<double> within;  ///< [counted lengths] number of pairs of rows and others of their own frame
 };
 
-/// Pairs not longer than each length.
+/// For each length, the number of pairs that are not longer.
 std::vector<double> counts_of(const SampledPairs& pairs, const std::vector<double>& lengths_um) {
   std::vector<matching::Cost> limits;
   for (const double length : lengths_um) limits.push_back(std::llround(length * length / pairs.unit_um2));
@@ -83,10 +85,10 @@ Measured measure(const GateSample& sample, const std::vector<double>& lengths_um
   return out;
 }
 
-/// Pairs of successive frames nearer than g, less those that chance makes (as many as a frame has within
-/// itself, at the other's density), are the particles that moved less than g. Counted for growing g, they
-/// level off at those that are in both frames; the highest such share of the rows that noise does not
-/// explain. 1 where noise may hide the partners of the others.
+/// The share of rows with a partner. The number of pairs of successive frames closer than g, minus that of
+/// chance (the pairs within a frame, scaled to the other's density), is the number of particles that moved
+/// less than g. For growing g it approaches the number of particles in both frames. The result is the highest
+/// significant share; 1 if noise may hide the other partners.
 double partners_of(const std::vector<Measured>& samples, const std::vector<double>& lengths_um) {
   double most = 0, possible = 0;
   for (std::size_t k = 0; k < lengths_um.size(); ++k) {
@@ -108,12 +110,12 @@ double partners_of(const std::vector<Measured>& samples, const std::vector<doubl
 double neighbours_gate(std::vector<double>& displacements, std::vector<double>& spacings) {
   double gate = kGatePerDisplacement * quantile(displacements, kTailQuantile);
   if (spacings.empty()) return gate;
-  // A high percentile: clutter would pull a median down.
+  // A high percentile, since false detections would lower the median.
   const double most = kMostGatePerWideSpacing * quantile(spacings, kWideQuantile);
   return most > 0 ? std::min(gate, most) : gate;
 }
 
-/// What the samples' maximum matchings say; they must have thresholds.
+/// The estimate from the maximum matchings of the samples, which must have thresholds.
 void estimate_by_cardinality(const std::vector<Measured>& measured, const std::vector<double>& lengths_um,
                              GateEstimate& out) {
   std::vector<double> thresholds;
@@ -137,7 +139,7 @@ double gate_by_cardinality(const GateEstimate& estimate) {
   const double most = estimate.ratio() < kSmallRatio ? std::max(neighbours, kMostSafePerSpacing * spacing)
                                                      : kMostPerNeighbours * neighbours;
   if (estimate.ratio() < kTinyRatio) return std::max(neighbours, kMostSafePerSpacing * spacing);
-  // Among detections without partners what the neighbours give is too much.
+  // If some detections have no partner, the gate by neighbours is too large.
   const double least = estimate.partners < 1 ? std::min(neighbours, kSafePerSpacing * spacing) : neighbours;
   return std::max(std::min(kMargin * estimate.needed_um, most), least);
 }
@@ -154,8 +156,8 @@ std::vector<GateCurve> curves_of(std::span<const Detections> frames, const std::
   return curves;
 }
 
-/// Where nothing moves and nothing stands apart (one resting particle): any gate above 0 says so. Small
-/// beside the coordinates, so that a particle elsewhere in another frame stays unlinked.
+/// The gate if nothing moves and there is no spacing (one particle at rest). Any gate above 0 links it. This
+/// one is small relative to the coordinates, so that a particle elsewhere in another frame is not linked.
 double gate_at_rest(std::span<const Detections> frames) {
   double largest = 0;
   for (const Detections& frame : frames)

@@ -15,8 +15,8 @@ namespace motes::tracking {
 namespace {
 
 constexpr std::size_t kRowsInAll = 4096, kRowsOfPair = 1024, kMostPairs = 64;
-/// So many more than the rows make the cube's surroundings, at most: a dense clump beside the cube must not
-/// make the sample large.
+/// The surroundings of the cube have at most this many times as many detections as rows, so that a dense
+/// clump beside the cube does not enlarge the sample.
 constexpr std::size_t kMostAround = 16;
 constexpr double kStepsPerReach = 1 << 20;
 
@@ -34,7 +34,7 @@ double cube_radius(const Point& p, const Point& centre) {
   return std::max({std::abs(p.x - centre.x), std::abs(p.y - centre.y), std::abs(p.z - centre.z)});
 }
 
-/// Detections as nanoflann wants to see them.
+/// The interface of nanoflann to detections.
 struct Cloud {
   const Detections& d;
   std::size_t kdtree_get_point_count() const { return d.size(); }
@@ -47,7 +47,7 @@ struct Cloud {
   }
 };
 
-/// Points and their squared distances, where nearer than a limit; as nanoflann 1.4 and later fill it.
+/// A result set for nanoflann (1.4 and later): points within a limit and their squared distances.
 class Within {
  public:
   using DistanceType = double;
@@ -63,7 +63,7 @@ class Within {
   std::size_t size() const { return found_.size(); }
   bool empty() const { return found_.empty(); }
   bool full() const { return true; }
-  void sort() {}  // in the tree's order
+  void sort() {}  // not needed: the order of the tree is kept
 
  private:
   double squared_;
@@ -99,8 +99,8 @@ class Neighbours {
   Tree tree_;
 };
 
-/// The radius of every detection's smallest cube around the centre; infinite where a position is not finite
-/// (linking will refuse it).
+/// For each detection, half the side of the smallest cube around the centre that holds it; infinite if its
+/// position is not finite (linking will reject it).
 std::vector<double> radii_of(const Detections& frame, const Point& centre) {
   std::vector<double> radii(frame.size());
   for (std::size_t k = 0; k < frame.size(); ++k) {
@@ -111,14 +111,14 @@ std::vector<double> radii_of(const Detections& frame, const Point& centre) {
   return radii;
 }
 
-/// The least radius that holds `count` detections; of all where there are not so many.
+/// The least radius that holds `count` detections, or all if there are fewer.
 double radius_of(const std::vector<double>& radii, std::size_t count) {
   const auto nth_of = [&](std::vector<double>& values, std::size_t rank) {
     const auto nth = values.begin() + static_cast<std::ptrdiff_t>(std::min(rank, values.size() - 1));
     std::nth_element(values.begin(), nth, values.end());
     return *nth;
   };
-  constexpr std::size_t kEvery = 16;  // of a long list a part tells about where to look
+  constexpr std::size_t kEvery = 16;  // a part of a long list gives a first estimate
   std::vector<double> kept;
   if (radii.size() > kEvery * count) {
     for (std::size_t k = 0; k < radii.size(); k += kEvery) kept.push_back(radii[k]);
@@ -130,15 +130,15 @@ double radius_of(const std::vector<double>& radii, std::size_t count) {
   return nth_of(kept, count - 1);
 }
 
-/// The radius down from `wanted` that holds at most `most` detections, unless they are nearer than `least`.
+/// `wanted`, reduced so that it holds at most `most` detections, but not below `least`.
 double limited(const std::vector<double>& radii, double wanted, std::size_t most, double least) {
   const auto inside = std::count_if(radii.begin(), radii.end(), [&](double r) { return r <= wanted; });
   if (static_cast<std::size_t>(inside) <= most) return wanted;
   return std::clamp(radius_of(radii, most), least, wanted);
 }
 
-/// What lies in the cube (all that is finite where it is infinite), relative to its centre, in the frame's
-/// order.
+/// The detections in the cube relative to its centre, in the frame's order. If the cube is infinite, all with
+/// finite positions.
 Detections in_cube(const Detections& frame, const std::vector<double>& radii, const Point& centre,
                    double radius) {
   Detections out;
@@ -157,8 +157,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The rows' neighbours within reach among the others, whose tree is `near`; none is its own neighbour:
-/// `own[i]` is row i among the others, where they are of one frame.
+/// Pairs of rows and others within reach; `near` is the tree of the others. If both are of one frame, own[i]
+/// is the index of row i among the others, which is not a pair.
 SampledPairs pairs_between(const Detections& rows, const Detections& others, const Neighbours& near,
                            std::span<const std::size_t> own, double reach_um) {
   SampledPairs out;
@@ -191,15 +191,14 @@ GateSample sample_pair(std::size_t f, const Detections& from, const Detections& 
   const Detections rows = in_cube(from, from_radii, centre, radius);
   out.rows = static_cast<std::int64_t>(rows.size());
 
-  // First the spacing, in the cube alone, whose rim sees some neighbours too far; then what lies within
-  // reach.
+  // First the spacing within the cube (slightly too large at its sides), then the detections within reach.
   if (rows.size() > 1) {
     const Neighbours near(rows);
     for (std::size_t k = 0; k < rows.size(); ++k)
       out.spacings.push_back(near.nearest(point(rows, k), 1).distance);
   }
   out.reach_um = kReachPerSpacing * median(out.spacings);
-  // A lone detection looks for its partner everywhere.
+  // The partner of a lone detection is searched everywhere.
   const double wanted = radius + (out.reach_um > 0 ? out.reach_um : HUGE_VAL);
   const std::size_t most = kMostAround * rows.size();
   const double outer = limited(to_radii, limited(from_radii, wanted, most, radius), most, radius);
@@ -214,7 +213,7 @@ GateSample sample_pair(std::size_t f, const Detections& from, const Detections& 
   const Neighbours in_next(next), in_around(around);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto there = in_next.nearest(point(rows, k));
-    // By distance, not index: positions on a pixel grid repeat.
+    // Compared by distance, not index, since positions on a pixel grid coincide.
     if (in_around.nearest(point(next, there.index)).distance >= there.distance)
       out.displacements.push_back(there.distance);
   }

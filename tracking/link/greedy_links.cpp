@@ -17,7 +17,7 @@ using matching::Cost;
 using matching::Index;
 using matching::Offset;
 
-/// Pairs that gain something, weighed by what they gain.
+/// The pairs with a positive gain over two free ends; the gain is their weight.
 matching::WeightedGraph gains_of(const matching::SparseCostsView& problem) {
   matching::WeightedGraph out;
   out.kind = matching::GraphKind::bipartite;

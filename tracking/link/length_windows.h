@@ -1,5 +1,5 @@
 #pragma once
-/// Lengths by frame, for what is estimated from a frame and as many around it as it takes.
+/// Lengths by frame, for estimates from a frame and as many surrounding ones as necessary.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace motes::tracking {
 
 class LengthWindows {
  public:
-  /// lengths_of(t): a vector, of each frame from 0 to frames - 1.
+  /// lengths_of(t): a vector of the lengths of frame t, 0 <= t < frames.
   template <class LengthsOf>
   LengthWindows(std::size_t frames, const LengthsOf& lengths_of)
       : frames_(static_cast<std::int64_t>(frames)) {
@@ -23,8 +23,8 @@ class LengthWindows {
     }
   }
 
-  /// The lengths of frames t - h to t + h, for the least h from `half` on that holds `enough`; of all frames
-  /// where there are fewer. O(lengths + log frames): a series may have far more frames than links.
+  /// The lengths of frames t - h to t + h for the least h >= `half` with `enough` lengths; of all frames if
+  /// there are fewer. O(lengths + log frames), since a series may have far more frames than links.
   std::vector<double> around(std::int64_t t, std::int64_t half, std::size_t enough) const {
     const auto begin = [&](std::int64_t h) { return starts_[at(std::max<std::int64_t>(t - h, 0))]; };
     const auto end = [&](std::int64_t h) { return starts_[at(std::min(t + h + 1, frames_))]; };

@@ -1,6 +1,6 @@
 #pragma once
-/// What one position, one cell and one pair of detections are worth, as CPU and GPU both have it: integers
-/// all the way, so that candidates are the same bits on either.
+/// Grid positions, cells and costs of pairs of detections, shared by CPU and GPU. All are integers, so both
+/// give the same bits.
 
 #include <cstdint>
 
@@ -11,22 +11,22 @@
 
 namespace motes::tracking {
 
-/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same
-/// on every machine.
+/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers, the same on
+/// every machine.
 inline constexpr int kGridBitsPerGate = 18;
-/// The low bits of every cost are a hash of the two snapped positions (the tie rule): among equally cheap
-/// links the choice is fixed, whatever the order of the detections.
+/// The low bits of every cost are a hash of the two snapped positions (the tie rule), so that the choice
+/// among equally cheap links does not depend on the order of the detections.
 inline constexpr int kTieBits = 14;
 /// The gate in grid steps.
 inline constexpr std::int64_t kGateSteps = std::int64_t{1} << kGridBitsPerGate;
-/// Farther from the origin than this no position can be snapped.
+/// Positions farther from the origin cannot be snapped.
 inline constexpr double kFarthestSteps = static_cast<double>(std::int64_t{1} << 30) * kGateSteps;
 
 struct GridPoint {
   std::int64_t x, y, z;
 };
 
-/// False where the position is not finite or too far out.
+/// Snaps a coordinate to the grid. False if it is not finite or too far out.
 MOTES_HOST_DEVICE inline bool snap(double um, double steps_per_um, std::int64_t& out) {
   const double steps = um * steps_per_um;
   if (!(steps <= kFarthestSteps && steps >= -kFarthestSteps)) return false;
@@ -40,8 +40,8 @@ MOTES_HOST_DEVICE inline std::uint64_t hash_of(const GridPoint& p) {
                               static_cast<std::uint64_t>(p.z));
 }
 
-/// The cost of a candidate; `root` is the correctly rounded square root of `squared`, and only the Euclidean
-/// cost looks at it: scaled by a power of two, it stays exact until it is cut to whole steps.
+/// The cost of a candidate. `root`: the correctly rounded square root of `squared`, used only by the
+/// Euclidean cost. Scaling it by a power of two is exact; then it is truncated to whole steps.
 MOTES_HOST_DEVICE inline matching::Cost candidate_cost(LinkCost kind, std::int64_t squared, double root,
                                                        std::uint64_t row_hash, std::uint64_t column_hash) {
   const matching::Cost steps = kind == LinkCost::squared
@@ -52,10 +52,10 @@ MOTES_HOST_DEVICE inline matching::Cost candidate_cost(LinkCost kind, std::int64
   return (steps << kTieBits) + static_cast<matching::Cost>(tie);
 }
 
-/// Numbers the cells of a frame and wraps them into a table about twice as long as the frame, so that
-/// outliers cost nothing. Cells are one gate wide, or two where detections are sparse: with fewer than
-/// kSparsePerGateCube in a cube of one gate, visiting few large cells beats testing few detections. A cell's
-/// number is its x plus multiples of its y and z, so that cells along x are neighbours in memory.
+/// Maps the cells of a frame to the slots of a table about twice as long as the frame, so that outliers cost
+/// nothing. Cells are one gate wide, or two if detections are sparse: with fewer than kSparsePerGateCube in a
+/// cube of one gate, visiting fewer cells is faster. The number of a cell is its x plus multiples of its y
+/// and z, so that cells along x are adjacent in memory.
 struct CellTable {
   static constexpr double kSparsePerGateCube = 0.4;
 
@@ -63,13 +63,13 @@ struct CellTable {
   std::uint64_t stride_y = 0, stride_z = 0;
   int shift = kGridBitsPerGate;
 
-  /// For `count` points that, like the origin, lie between low and high.
+  /// For `count` points between low and high; the origin is between them, too.
   MOTES_HOST_DEVICE static CellTable of(std::int64_t count, const GridPoint& low, const GridPoint& high) {
     CellTable table;
     table.mask = slots_for(count) - 1;
     const double cubes = gates(low.x, high.x) * gates(low.y, high.y) * gates(low.z, high.z);
     if (static_cast<double>(count) < kSparsePerGateCube * cubes) ++table.shift;
-    // Strides from the extent (which may be huge: only products modulo 2^64 matter).
+    // Strides follow from the extent. It may be huge; products are modulo 2^64.
     table.stride_y = static_cast<std::uint64_t>(table.cell(high.x) - table.cell(low.x)) + 3;
     table.stride_z =
         table.stride_y * (static_cast<std::uint64_t>(table.cell(high.y) - table.cell(low.y)) + 3);
@@ -97,15 +97,15 @@ struct CellTable {
   }
 };
 
-/// A frame's points by slot; a view that is passed by value.
+/// A frame's points by slot; a view to pass by value.
 struct SlottedPoints {
   const matching::Index* starts = nullptr;  ///< [slots + 1]
   const GridPoint* points = nullptr;        ///< [detections]
 };
 
-/// Calls visit(place, squared distance in grid steps) once for every point within the gate of p: nine runs of
-/// three slots (four of two, where cells are two gates wide). Cells that share a slot are told apart by where
-/// their points lie.
+/// Calls visit(place, squared distance in grid steps) once for every point within the gate of p: in nine runs
+/// of three slots (four of two, if cells are two gates wide). Points of other cells in a slot are excluded by
+/// their positions.
 template <class Visit>
 MOTES_HOST_DEVICE inline void for_each_in_gate(const CellTable& table, const SlottedPoints& in,
                                                const GridPoint& p, const Visit& visit) {

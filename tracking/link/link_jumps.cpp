@@ -14,13 +14,14 @@ namespace {
 
 using matching::Index;
 
-/// Fewer tell nothing.
+/// Least number of jumps.
 constexpr std::size_t kLeast = 2;
-/// In spacings: none farther off is looked for.
+/// Largest distance, in spacings.
 constexpr double kFarthest = 1.5;
 
 struct Passed {
-  double chance = 0;  ///< in all frames that tracks leave out, detections on no track as near by chance
+  /// Expected number, over all gaps, of detections on no track that are as near by chance.
+  double chance = 0;
   Index from = -1, at = -1;
 };
 
@@ -33,7 +34,7 @@ std::vector<std::vector<Index>> on_no_track(const SeriesPoints& points, const Se
   return out;
 }
 
-/// The nearest detection on no track in every frame that a track leaves out.
+/// The nearest detection on no track, for each frame in a gap of a track.
 std::vector<Passed> passed_by(const SeriesPoints& points, const SeriesLinking& linking) {
   std::vector<Passed> out;
   const std::vector<std::vector<Index>> alone = on_no_track(points, linking);
@@ -76,7 +77,7 @@ std::vector<Passed> passed_by(const SeriesPoints& points, const SeriesLinking& l
   return out;
 }
 
-/// Leaves those of whom few are there by chance, each detection once.
+/// Keeps those of which few are there by chance, each detection once.
 void keep_sure(std::vector<Passed>& passed) {
   std::sort(passed.begin(), passed.end(), [](const Passed& a, const Passed& b) {
     return std::tie(a.chance, a.from, a.at) < std::tie(b.chance, b.from, b.at);
@@ -104,7 +105,7 @@ LinkJumps keep_jumps(const SeriesPoints& points, const SeriesLinking& linking, c
     const int lag = points.slot[at(j)] - points.slot[at(i)];
     return !gate.bounded() || length_of(residual(points, {}, i, j)) <= gate.um * lag;
   };
-  // In the order of frames, so that each goes behind the one before it.
+  // In order of frames, so that each is inserted after the one before it.
   for (const Passed& one : passed) {
     Index from = one.from;
     while (links.next[at(from)] >= 0 && links.next[at(from)] < one.at) from = links.next[at(from)];

@@ -1,10 +1,10 @@
 #pragma once
-/// Detections far from where their particle is: a track that passes a detection by, seen before and after but
-/// not in that frame, while a detection that is on no track lies nearby, nearer than chance would have it.
+/// Detections far from their particle. The track has detections before and after a frame but not in it, while
+/// in that frame a detection on no track lies nearer than chance explains.
 ///
-/// Link by link, a displacement there and another one back are less likely than a missed particle and a false
-/// detection, so the assignment leaves such detections out. That they lie there and nowhere else is what
-/// single links do not see.
+/// For single links, a displacement to the detection and another one back are less likely than a missed
+/// particle and a false detection. So the assignment leaves such detections out, although there are too many
+/// of them near gaps for chance.
 
 #include <vector>
 
@@ -12,17 +12,18 @@
 
 namespace motes::tracking {
 
-/// So many of the detections that tracks are given may lie there by chance, as a share of them.
+/// Expected share by chance of the detections that are added to tracks.
 inline constexpr double kJumpsByChance = 0.1;
 
 struct LinkJumps {
-  SeriesLinking linking;                ///< through the detections that were passed by
-  std::vector<matching::Index> jumped;  ///< those, rising
+  SeriesLinking linking;                ///< with the jumped detections inserted
+  std::vector<matching::Index> jumped;  ///< the inserted detections, in rising order
 };
 
-/// A detection on no track belongs to the track that passes it by if, of all that are as near to where tracks
-/// are expected in frames they leave out, at most a tenth were so by chance (Benjamini & Hochberg 1995), and
-/// there are two of them; none farther than 1.5 spacings, or than the gate allows. O(points + gaps log gaps).
+/// Adds detections on no track to tracks with a gap in that frame. A detection is added if at most a tenth of
+/// all that are as near to the expected positions of tracks in their gaps would be so by chance (Benjamini &
+/// Hochberg 1995), and if there are at least two of them. None is farther than 1.5 spacings, or than the gate
+/// allows. O(points + gaps log gaps).
 LinkJumps keep_jumps(const SeriesPoints& points, const SeriesLinking& linking, const Gate& gate = {});
 
 }  // namespace motes::tracking

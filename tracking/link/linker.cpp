@@ -50,7 +50,7 @@ bool has_cuda_form(const std::string& solver) {
   return solver == "auto" || named_solver(solver).backends.contains(Backend::cuda);
 }
 
-/// Where pairs are linked: decided before there are candidates.
+/// Decides where pairs are linked, before candidates are built.
 class Placement {
  public:
   Placement(const Execution& execution, Frames frames, const LinkOptions& options) {
@@ -63,7 +63,7 @@ class Placement {
       for (const Detections* frame : frames) largest = std::max(largest, frame->size()), all += frame->size();
       return possible && largest >= kFrameWorthAGpu && all >= kSeriesWorthAGpu;
     };
-    if (execution.backend == Backend::automatic && !worth()) return;  // and no GPU is woken up
+    if (execution.backend == Backend::automatic && !worth()) return;  // without initialising a GPU
     const auto devices = gpu::list_devices();
     if (!devices.devices.empty())
       least_ = execution.backend == Backend::cuda ? 0 : kFrameWorthAGpu;
@@ -71,7 +71,7 @@ class Placement {
       throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
   }
 
-  /// Some pairs may go to the GPU.
+  /// Whether some pairs may be linked on the GPU.
   bool any_on_gpu() const { return least_ != kNever; }
   Backend of(const Detections& from, const Detections& to) const {
     return any_on_gpu() && std::max(from.size(), to.size()) >= least_ ? Backend::cuda : Backend::cpu;
@@ -79,7 +79,7 @@ class Placement {
 
  private:
   static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
-  std::size_t least_ = kNever;  ///< detections of the larger frame
+  std::size_t least_ = kNever;  ///< least number of detections in the larger frame for the GPU
 };
 
 const matching::SolverInfo& solver_for(const std::string& name, const matching::SparseCostsView& problem,
@@ -88,7 +88,7 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
                         : named_solver(name);
 }
 
-/// The one optimum; with the duals that prove it only where they are wanted.
+/// The optimum by the tie rule; with the duals that prove it only if `with_proof`.
 matching::Matching exact_matching(const Execution& execution, const matching::SparseCostsView& problem,
                                   const matching::SolverInfo& info, bool with_proof,
                                   const matching::TieNames& names) {
@@ -99,8 +99,8 @@ matching::Matching exact_matching(const Execution& execution, const matching::Sp
   return matching::resolve_ties(execution, problem, std::move(answer), names);
 }
 
-/// From candidates to links, wherever they lie; `names` are the detections of a problem that has them in
-/// another order.
+/// Links from candidates in host or device memory. `names`: the detections of rows and columns, if the
+/// problem has them in another order.
 PairLinks links_of(const Execution& execution, const matching::SparseCostsView& problem, double cost_unit,
                    const Detections& from, const Detections& to, const LinkOptions& options,
                    const matching::TieNames& names = {}) {
@@ -140,7 +140,7 @@ PairLinks links_of(const Execution& execution, const matching::SparseCostsView& 
   return out;
 }
 
-/// Names the points by their places; returns which detection each is.
+/// Numbers the points by their places; returns the detection of each.
 std::vector<matching::Index> number_by_place(SortedPoints& points) {
   std::vector<matching::Index> places(points.points.size());
   std::iota(places.begin(), places.end(), 0);
@@ -155,8 +155,8 @@ PairLinks link_on_cpu(Execution execution, const Detections& from, const Detecti
   SortedPair pair = sort_pair(from, to, terms);
   const bool greedy = options.solver == kGreedySolver;
   if (!greedy && crowded(pair)) return link_places(pair, from, to, options, terms);
-  // Rows and columns are numbered in the order of their places, so that neighbours lie together in memory
-  // whatever the order of the detections.
+  // Rows and columns are numbered in the order of their places, so that neighbours are close in memory for
+  // any order of the detections.
   std::vector<matching::Index> rows, cols;
   if (!greedy) rows = number_by_place(pair.rows), cols = number_by_place(pair.cols);
   const CandidateGraph graph = build_candidates(execution, pair, from, to, options.candidates, terms);
@@ -199,7 +199,7 @@ LinkWorkspace::Memory& LinkWorkspace::memory(int device) {
 
 namespace {
 
-/// What one thread needs to link pairs on a GPU.
+/// The state of one thread that links pairs on a GPU.
 struct DeviceLinker {
   DeviceLinker(Frames all, DeviceFrames& loaded, const Execution& given, const LinkOptions& link_options,
                LinkerMemory& memory)
@@ -213,12 +213,12 @@ struct DeviceLinker {
     execution.workspace = &memory.workspace;
   }
 
-  /// Frames k and k + 1.
+  /// Links frames k and k + 1.
   PairLinks link(std::size_t k) {
     const Detections &from = *detections[k], &to = *detections[k + 1];
     const auto start = Clock::now();
-    const DeviceFrame& cols =
-        frames.frame(execution, k + 1);  // the later one first, as on the CPU: so are its faults
+    const DeviceFrame& cols = frames.frame(
+        execution, k + 1);  // the later one first, as on the CPU, so that the same error is thrown
     const DeviceFrame& rows = frames.frame(execution, k);
     const auto brought_over = Clock::now();
     if (std::max(rows.most_in_slot(), cols.most_in_slot()) > kMostCoincident &&
@@ -245,13 +245,15 @@ struct DeviceLinker {
   DeviceCandidates& candidates;
 };
 
-/// Pairs are taken so many together that each thread takes some at least so many times.
+/// Threads take several pairs at once: at most kMostTogether, and few enough that each thread takes pairs
+/// kTurnsOfThread times.
 constexpr std::size_t kTurnsOfThread = 256, kMostTogether = 64;
 
-/// Of a million pairs the seconds by name would take more memory than all else.
+/// Seconds by stage are kept for this many pairs; for a million pairs they would take more memory than all
+/// else.
 constexpr std::size_t kPairsWithStages = 1000;
 
-/// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
+/// Enough to overlap a pair's copies and ties with the solving of others; each pair has its own memory.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
 std::vector<PairLinks> link_all(const Execution& execution, const Placement& placement, Frames frames,
@@ -260,13 +262,13 @@ std::vector<PairLinks> link_all(const Execution& execution, const Placement& pla
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
   std::vector<PairLinks> links(pairs);
   if (pairs == 0) return links;
-  // Pairs are independent: side by side they scale best; what threads they leave over go inside.
+  // Pairs are independent, so linking them in parallel scales best. Threads that are left work within pairs.
   const auto threads = static_cast<std::size_t>(thread_count(execution));
   const std::size_t at_once = placement.any_on_gpu() ? std::min(threads, kPairsOnGpuAtOnce) : threads;
   const auto outer = static_cast<int>(std::clamp<std::size_t>(pairs, 1, at_once));
   Execution inner = execution;
   inner.threads = static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)));
-  inner.workspace = nullptr;  // belongs to one thread
+  inner.workspace = nullptr;  // a workspace belongs to one thread
   const NestedLevels nested(inner.threads > 1 ? 2 : 1);
   LinkWorkspace own;
   LinkWorkspace::Memory* kept = nullptr;
@@ -289,7 +291,7 @@ std::vector<PairLinks> link_all(const Execution& execution, const Placement& pla
     }
     if (k >= kPairsWithStages) links[k].stage_s = {};
   };
-  // Of many small pairs several at once: taking and reporting each would take as long as linking it.
+  // A thread takes several small pairs at once, since taking and reporting one takes as long as linking it.
   const std::size_t together = std::clamp<std::size_t>(pairs / (at_once * kTurnsOfThread), 1, kMostTogether);
   parallel_for(outer, static_cast<std::int64_t>((pairs + together - 1) / together), [&](std::int64_t turn) {
     const Stop::Use same(stop);
@@ -309,7 +311,7 @@ std::vector<const Detections*> pointers_to(std::span<const Detections> frames) {
   return pointers;
 }
 
-/// Each execution links a run of successive pairs in a thread of its own.
+/// Each execution links a run of successive pairs in its own thread.
 std::vector<PairLinks> link_runs(std::span<const Execution> executions, const Placement& placement,
                                  Frames frames, const LinkOptions& options,
                                  const std::function<void(std::size_t)>& done) {

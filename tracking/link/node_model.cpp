@@ -18,10 +18,10 @@ namespace {
 using matching::Index;
 
 constexpr std::uint16_t kRankBins = 20, kMostNeighbours = 9, kDifferenceBins = 24;
-/// Distances to neighbours, in exclusion radii, are cut here.
+/// Borders of the bins of distances to neighbours, in exclusion radii.
 constexpr std::array<double, 11> kCuts{.15, .25, .35, .45, .55, .65, .75, .85, 1.0, 1.15, 1.3};
 constexpr std::uint16_t kDistanceBins = kCuts.size() + 1;
-/// Close pairs must agree by so much about the side of a property.
+/// Least agreement of close pairs about the side of a property, and least number of pairs.
 constexpr double kLeastAgreement = 0.05, kLeastPairs = 50;
 
 constexpr double kRidge = 2, kMostLogOdds = 9, kSettled = 1e-4;
@@ -31,7 +31,7 @@ std::uint16_t distance_bin(double distance) {
   return static_cast<std::uint16_t>(std::upper_bound(kCuts.begin(), kCuts.end(), distance) - kCuts.begin());
 }
 
-/// A property as ranks, the surer side up.
+/// A property as ranks, with the side of particles up.
 std::vector<double> sure_ranks(const SeriesPoints& points, const std::vector<double>& values, double side) {
   std::vector<double> ranks = frame_ranks(points, values);
   if (side < 0)
@@ -39,7 +39,7 @@ std::vector<double> sure_ranks(const SeriesPoints& points, const std::vector<dou
   return ranks;
 }
 
-/// Bins of one detection, one after the other.
+/// Writes the bins of one detection in order.
 class Bins {
  public:
   explicit Bins(std::uint16_t* place) : place_(place) {}
@@ -94,7 +94,7 @@ void add_beside_neighbours(const CloseNeighbours& close, const std::vector<doubl
                                        static_cast<std::size_t>(difference * kDifferenceBins)));
 }
 
-/// Sums over detections that a step of Newton's method needs, in one order for any thread count.
+/// Sums over detections for a step of Newton's method, in the same order for any thread count.
 struct Sums {
   Eigen::MatrixXd curvature;
   Eigen::VectorXd slope;
@@ -191,7 +191,7 @@ std::vector<double> fit_log_odds(const NodeFeatures& features, std::span<const c
   const std::size_t count = features.count();
   std::vector<std::size_t> first(count + 1, 0);
   for (std::size_t k = 0; k < count; ++k) first[k + 1] = first[k] + features.width[k];
-  const std::size_t size = first[count] + 1;  // the constant is the last one
+  const std::size_t size = first[count] + 1;  // the constant is last
   double share = 0;
   for (const char is_real : real) share += is_real != 0;
   share = (share + 0.5) / (static_cast<double>(real.size()) + 1);

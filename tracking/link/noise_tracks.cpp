@@ -9,21 +9,22 @@
 namespace motes::tracking {
 namespace {
 
-/// Too few to tell kinds apart.
+/// Least numbers of single points, and of points on tracks.
 constexpr std::size_t kLeastSingles = 10, kLeastOnTracks = 50;
-/// Tracks of so many points are short: their spots are like single ones, which come and go at borders too.
+/// Longest short track, in points. Spots of short tracks resemble single particles, which also enter and
+/// leave at borders.
 constexpr std::int64_t kShort = 5;
-/// The lowest score: this quantile of all.
+/// The quantile of all scores that is taken as the lowest.
 constexpr double kLowest = 0.01;
-/// Noise falls off by a factor e within this part of the lowest score.
+/// Bounds of the distance in which noise falls off by a factor e, relative to the lowest score.
 constexpr double kLeastFall = 0.01, kMostFall = 0.2;
-/// Quantiles that stand for the scores of particles, and the least width of the kernel around each, as a
-/// part of the lowest score.
+/// Number of quantiles that represent the scores of particles, and the least width of the kernel around each,
+/// relative to the lowest score.
 constexpr std::size_t kKernels = 200;
 constexpr double kLeastWidth = 0.02;
-/// Share of particles that may have any score.
+/// Share of particles with a uniformly distributed score.
 constexpr double kAnyScore = 0.02;
-/// What the mixture must say for noise, in nats over all single points.
+/// Least gain of the mixture with noise, in nats over all single points.
 constexpr double kLeastGain = 8;
 constexpr int kRounds = 200;
 
@@ -57,13 +58,13 @@ const std::vector<double>* scores_of(const TrackSet& tracks) {
   return nullptr;
 }
 
-/// Noise among single points: its share and how fast its scores fall off.
+/// The noise among single points: its share, and the distance in which its scores fall off by a factor e.
 struct Mixture {
   double share = 0.5, fall = 1;
   double noise(double excess) const { return share * std::exp(-excess / fall) / fall; }
 };
 
-/// [singles] whether noise; `excess` over the lowest score, `particle`: density of particles there.
+/// [singles] 1: noise. `excess`: score over the lowest, `particle`: density of particles at that score.
 std::vector<char> tell(const std::vector<double>& excess, const std::vector<double>& particle,
                        double lowest) {
   Mixture mixture;

@@ -13,24 +13,24 @@ namespace {
 
 using matching::Index;
 
-/// Radii are tried from this part of the spacing down, each as large a part of the one before: what lies
-/// farther hides nothing.
+/// Trial radii: the largest is kMostRadius spacings, and each is kRadiusRatio times the one before. Particles
+/// farther away hide nothing.
 constexpr int kRadii = 7;
 constexpr double kMostRadius = 0.35, kRadiusRatio = 0.70710678;
-/// Fewer gaps tell nothing, nor do fewer nats than choosing among the radii can give by chance.
+/// Least number of gaps, and least gain in nats. The choice among radii can give less gain by chance.
 constexpr std::size_t kFewestGaps = 20;
 constexpr double kLeastNats = 6;
-/// Chance is told from about so many other frames.
+/// Chance is estimated in about this many other frames.
 constexpr std::int32_t kOtherTimes = 8;
-/// Where a gap begins and ends, the other particle is seen within so many radii.
+/// At both ends of a gap, the other particle must be detected within this many radii.
 constexpr double kCompany = 3;
-/// Gaps are hidden so many times as often as by chance, at least.
+/// Least ratio of hidden gaps to those by chance.
 constexpr double kLeastRatio = 1.5;
-/// So many gaps tell it.
+/// Most gaps that are examined.
 constexpr std::size_t kMostGaps = 4000;
-/// That a thread counts at a time.
+/// Gaps that a thread examines at a time.
 constexpr std::size_t kBlock = 64;
-/// Shares are never taken to be nearer to 0 and 1 than this.
+/// Shares are kept this far from 0 and 1.
 constexpr double kLeastShare = 0.02;
 
 }  // namespace
@@ -42,7 +42,7 @@ Occlusion::Occlusion(const SeriesPoints& points, const SeriesGrids& grids, const
     const auto i = static_cast<Index>(k);
     const Index before = linking.previous[k], after = linking.next[k];
     track_[k] = before < 0 ? i : track_[at(before)];
-    // Of two tracks that take turns at the detections of one particle neither hides the other.
+    // If two tracks take turns at the detections of one particle, neither hides the other.
     hides_[k] = (before >= 0 || after >= 0) && (before < 0 || over_one_frame(before, i)) &&
                 (after < 0 || over_one_frame(i, after));
   }
@@ -75,7 +75,7 @@ bool Occlusion::has_company(Index i) const {
 }
 
 double Occlusion::gain(const Prediction& prediction, Index i, Index j) const {
-  // Detections between the two on one track are the particle itself.
+  // If both are on one track, detections of that track between them are the particle itself.
   const Index own = track_[at(i)] == track_[at(j)] ? track_[at(i)] : -1;
   const std::int32_t before = points_->slot[at(i)], after = points_->slot[at(j)];
   if (after == before + 1) return 0;
@@ -88,7 +88,8 @@ double Occlusion::gain(const Prediction& prediction, Index i, Index j) const {
 
 struct Occlusion::Counts {
   std::array<double, kRadii> radius{};
-  std::array<std::size_t, kRadii> hidden{}, by_chance{};  ///< gaps, places at other times
+  std::array<std::size_t, kRadii> hidden{},
+      by_chance{};  ///< number of hidden gaps, and of hidden places at other times
   std::size_t gaps = 0, places = 0;
 };
 

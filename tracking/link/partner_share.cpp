@@ -16,16 +16,17 @@
 namespace motes::tracking {
 namespace {
 
-/// So many standard deviations less than the counts are sure, where next frames are as dense, and where they
-/// are twice as dense or more. The best of many lengths is taken: with one deviation less, chance alone looks
-/// like partners in much denser frames; with two, few particles of which some move far look like false ones.
+/// This many standard deviations are subtracted from counts: kSure if next frames have the same density,
+/// kMostSure if they are at least twice as dense. The best of many lengths is taken. With one deviation,
+/// chance looks like partners if the next frames are much denser. With two, if there are few particles of
+/// which some move far, these look like false detections.
 constexpr double kSure = 1, kMostSure = 2;
-/// Within a frame every pair is counted from both ends.
+/// Pairs within a frame are counted from both ends.
 constexpr double kEnds = 2;
-/// Lengths from this part of the reach on, each so many times the one before.
+/// The shortest length, relative to the reach, and the ratio of successive lengths.
 constexpr double kShortest = 1.0 / 256, kLengthRatio = 1.15;
 
-/// [lengths] pairs not longer than each.
+/// [lengths] number of pairs that are not longer.
 std::vector<double> counts_of(const SampledPairs& pairs, std::span<const double> lengths) {
   std::vector<double> counts(lengths.size() + 1, 0);
   for (const matching::Cost squared : pairs.costs.cost) {

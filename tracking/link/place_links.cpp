@@ -22,7 +22,7 @@ using matching::Index;
 
 auto key_of(const GridPoint& p) { return std::tuple(p.x, p.y, p.z); }
 
-/// The numbers of a slot's points in order of place; those of one place by detection.
+/// The indices of a slot's points in order of place, then of detection.
 std::vector<std::size_t> by_place(const SortedPoints& sorted, std::size_t slot) {
   std::vector<std::size_t> order;
   for (auto k = at(sorted.starts[slot]); k < at(sorted.starts[slot + 1]); ++k) order.push_back(k);
@@ -47,8 +47,8 @@ struct Places {
   std::vector<Index> starts;       ///< [slots + 1]
   std::vector<GridPoint> points;   ///< [places]
   std::vector<Index> copies;       ///< [places]
-  std::vector<std::size_t> first;  ///< [places] of its detections in `detection`
-  std::vector<Index> detection;    ///< place after place
+  std::vector<std::size_t> first;  ///< [places] where its detections begin in `detection`
+  std::vector<Index> detection;    ///< [detections] grouped by place
 
   explicit Places(const SortedPoints& sorted) : starts(sorted.starts.size(), 0) {
     for (std::size_t slot = 0; slot + 1 < sorted.starts.size(); ++slot) {
@@ -69,7 +69,7 @@ struct Places {
   Index count() const { return static_cast<Index>(points.size()); }
 };
 
-/// Of places; none where there are more than `most`.
+/// The costs of pairs of places; none if there are more than `most` pairs.
 std::optional<matching::SparseCosts> costs_of(const CellTable& table, const Places& rows, const Places& cols,
                                               LinkCost kind, Cost free_cost, std::int64_t most) {
   matching::SparseCosts out;

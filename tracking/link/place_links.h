@@ -1,10 +1,10 @@
 #pragma once
-/// Links between frames in which many detections coincide.
+/// Links frames in which many detections coincide.
 ///
-/// Detections of a frame at one grid point, a place, are interchangeable: they have the same candidates at
+/// Detections of a frame at one grid point (a place) are interchangeable: they have the same candidates at
 /// the same costs. So places are linked, each with as many copies as it has detections
-/// (motes/matching/transportation.h): candidates are pairs of places, not of their detections, of which there
-/// are as many as the square of the copies.
+/// (motes/matching/transportation.h). Candidates are pairs of places instead of pairs of detections, whose
+/// number grows with the square of the copies.
 
 #include <motes/tracking/linker.h>
 
@@ -12,13 +12,13 @@
 
 namespace motes::tracking {
 
-/// More than kMostCoincident detections of a frame at one grid point. O(slots + detections in slots that hold
-/// more log of these).
+/// Whether more than kMostCoincident detections of a frame are at one grid point. O(slots + n log n), n the
+/// detections in slots with more than kMostCoincident.
 bool crowded(const SortedPair& pair);
 
-/// The optimum, as any exact solver's, on one thread. It depends on positions alone, not on their order; of a
-/// place's detections the first ones are linked first. Throws ResourceError for more pairs of places than
-/// most_candidates. O(detections log detections), and as solve_transportation.
+/// The same optimum as by any exact solver, on one thread. It depends only on positions, not on their order;
+/// of the detections of a place the first ones are linked. Throws ResourceError for more pairs of places than
+/// most_candidates. O(detections log detections) plus the time of solve_transportation.
 PairLinks link_places(const SortedPair& pair, const Detections& from, const Detections& to,
                       const LinkOptions& options, const CandidateTerms& terms);
 

@@ -15,7 +15,7 @@ namespace {
 
 using matching::Index;
 
-/// -1, 0, 1; unknown values before all others.
+/// Compares two values: -1, 0 or 1; unknown ones are first.
 int compare(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return static_cast<int>(std::isnan(b)) - static_cast<int>(std::isnan(a));
@@ -25,7 +25,7 @@ int compare(double a, double b) {
 constexpr int kMostBits = 10;
 constexpr std::ptrdiff_t kOfCell = 128;
 
-/// Number along a Z-order curve of the cube that holds p, of 2^bits cubes along each axis.
+/// The number, along a Z-order curve, of the cell that holds p; 2^bits cells along each axis.
 std::uint32_t cell_of(const Vec3& p, const Vec3& low, double side, int bits) {
   const double cells = static_cast<double>(1 << bits);
   std::uint32_t out = 0;

@@ -8,7 +8,7 @@
 
 namespace motes::tracking::detail {
 
-/// Pooled detections, track after track, as build_tracks numbers them.
+/// Pooled detections track by track, in the order of build_tracks.
 inline std::vector<matching::Index> pooled_by_track(const SeriesLinking& linking) {
   std::vector<matching::Index> out;
   out.reserve(linking.next.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// Linking of a series that was simulated from the model of a linked one.
+/// Links a series that was simulated from the model of a linked one.
 
 #include <cstdint>
 #include <span>
@@ -8,12 +8,13 @@
 
 namespace motes::tracking::detail {
 
-/// Whether link_again can link series like this one: without neighbours' motion, satellites or scaled axes.
+/// Whether link_again can link series like this one: without motion of neighbours, false detections around
+/// particles, and scaled axes.
 bool can_link_again(const SeriesLinks& like);
 
-/// Links of detections that move as those of `like` do: rounds of its model, begun with its parameters in
-/// place of guesses. `first_frame`: the frame of `like` that the first one is like. `options`: as `like` was
-/// linked with. O(candidates) a round, of at most three (six with velocity).
+/// Links detections that move like those of `like`: rounds of its motion model that start from its
+/// parameters. `first_frame`: the frame of `like` that the first frame resembles. `options`: those that
+/// `like` was linked with. At most three rounds (six with velocity), each O(candidates) and an assignment.
 SeriesLinks link_again(const Execution& execution, std::span<const Detections> frames,
                        std::int32_t first_frame, const SeriesLinks& like, const SeriesOptions& options);
 

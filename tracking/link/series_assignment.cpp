@@ -24,7 +24,7 @@ using matching::Index;
 using matching::Offset;
 
 constexpr std::int64_t kRowsPerBlock = 2048;
-/// Likelihoods beyond this many nats are not told apart.
+/// Costs are limited to this many nats.
 constexpr double kMostNats = 200;
 
 Cost steps_of(double nats) {
@@ -108,7 +108,7 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
     std::vector<double> run;
     const std::int64_t last = std::min(n, (b + 1) * kRowsPerBlock);
     for (std::int64_t e = b * kRowsPerBlock; e < last;) {
-      // All that begin in one frame and pass as many.
+      // All candidates from one frame over the same number of frames.
       const std::int64_t first = e;
       const std::int32_t t = points.slot[at(candidates.from[at(e)])];
       const std::int32_t lag = points.slot[at(candidates.to[at(e)])] - t;
@@ -183,7 +183,7 @@ SeriesSolution solve_series(const Execution& execution, const SeriesPoints& poin
 SeriesSolution solve_odds(const Execution& execution, const SeriesPoints& points,
                           const SeriesCandidates& candidates, const std::vector<double>& costs,
                           double free_cost, const std::string& solver, bool verify) {
-  // Twice the price of both ends: no self edge is ever taken.
+  // Twice the cost of two free ends, so that no self edge is chosen.
   const FreeCosts free{std::vector<double>(points.size(), free_cost),
                        std::vector<double>(points.size(), free_cost),
                        std::vector<double>(points.size(), 4 * free_cost + 1)};

@@ -13,11 +13,11 @@ namespace {
 
 using matching::Index;
 
-/// Residuals differ where one axis has so many times those of another, and their logarithms differ by so
-/// many standard errors.
+/// Residuals differ if those of one axis are at least this many times those of another, and if their
+/// logarithms differ by this many standard errors.
 constexpr double kUnlike = 1.4, kSure = 4;
 constexpr std::size_t kLeastLinks = 50, kLeastTracks = 10;
-/// Of the longest residuals, jumps and wrong links among them, this share has no say.
+/// This share of the longest residuals is ignored, since it contains jumps and wrong links.
 constexpr double kTrimmed = 0.05;
 constexpr double kMostRatio = 8;
 
@@ -25,7 +25,7 @@ using Axes = std::array<double, 3>;
 
 Axes axes_of(const Vec3& v) { return {v.x, v.y, v.z}; }
 
-/// Along which axes positions differ at all.
+/// The axes along which positions differ.
 std::array<bool, 3> used_axes(const SeriesPoints& points) {
   std::array<bool, 3> out{};
   const Axes first = axes_of(points.at.front());
@@ -36,7 +36,8 @@ std::array<bool, 3> used_axes(const SeriesPoints& points) {
   return out;
 }
 
-/// Residuals beyond the prediction and, of a track that goes on, beta times the displacement before.
+/// A residual: the displacement minus the predicted one and, if there is a link before, minus beta times its
+/// displacement.
 struct Residual {
   Vec3 length;
   std::size_t track = 0;
@@ -59,8 +60,8 @@ std::vector<Residual> residuals_of(const SeriesPoints& points, const Prediction&
   return out;
 }
 
-/// Standard error of the logarithm of the ratio of two axes' means. Links of a track are not independent:
-/// those of particles that go straight on are long along the same axis.
+/// Standard error of the logarithm of the ratio of two axes' means. Links of a track are not independent: if
+/// a particle moves straight on, they are all long along the same axis.
 double error_of_ratio(const std::vector<Axes>& tracks, const Axes& all, std::size_t a, std::size_t b) {
   double squares = 0;
   for (const Axes& one : tracks) {

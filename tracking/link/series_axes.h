@@ -1,26 +1,27 @@
 #pragma once
-/// Axes along which particles are found where they are predicted less well than along others: as a rule z,
-/// whose localisation errors are two to four times as large in microscopy, or whose steps are shorter where
-/// particles move in a plane. A link's likelihood depends on the length of its residual; lengths are
-/// therefore measured after each axis has been scaled so that residuals are alike along all of them.
+/// Scales axes whose residuals differ from those of others. Usually this is z: in microscopy its localisation
+/// errors are two to four times as large, and its steps are shorter if particles move in a plane. The
+/// likelihood of a link depends on the length of its residual. So each axis is scaled first, to make
+/// residuals equally long along all axes.
 
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/series_velocity.h>
 
 namespace motes::tracking {
 
-/// How the axes are to be scaled: the product of the factors is 1, so densities and likelihoods stay
-/// comparable. From residuals of links over one frame, beyond the prediction and the links before: their
-/// trimmed mean length along each axis. All 1 where these are alike, or where too few links tell. O(points).
+/// Factors for the axes. Their product is 1, so that densities and likelihoods stay comparable. They come
+/// from the trimmed mean residual along each axis of links over one frame, after the prediction and the link
+/// before are subtracted. All are 1 if these means do not differ significantly. `beta`: regression on the
+/// link before. O(points).
 Vec3 axis_factors(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                   double beta);
 
-/// Scales all positions. Densities and spacing are left as they are.
+/// Multiplies all positions. Densities and spacing do not change.
 void scale_axes(const Vec3& factors, SeriesPoints& points);
 
 inline bool alike(const Vec3& factors) { return factors.x == 1 && factors.y == 1 && factors.z == 1; }
 
-/// Positions as they were found, until its end.
+/// Restores the original positions during its lifetime.
 class AsFound {
  public:
   AsFound(const Vec3& factors, SeriesPoints& points) : factors_(factors), points_(points) {

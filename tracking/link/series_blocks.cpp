@@ -22,16 +22,17 @@ namespace {
 using matching::Index;
 
 constexpr std::array<double Vec3::*, 3> kAxes{&Vec3::x, &Vec3::y, &Vec3::z};
-/// Ranges of which a margin is more than this share are not halved.
+/// A range is not halved if a margin would be more than this share of it.
 constexpr double kMostMargin = 0.25;
-/// Margins in spacings or, where these are longer, in steps that few links exceed; in times the longest gap.
+/// Margins in space: kMarginSteps spacings, or as many steps if these are longer (a step: the quantile
+/// kFewLonger of links). Margins in time: kMarginGaps times the longest gap.
 constexpr double kMarginSteps = 4, kFewLonger = 0.99;
 constexpr std::int32_t kMarginGaps = 2;
-/// Memory for each detection of a core, that of the margins included.
+/// Bytes of memory for each detection of a core, including margins.
 constexpr std::int64_t kBytesOfBlock = 2000;
 constexpr int kThreadsOfBlock = 2;
 
-/// Halves of a range, and the detections of each.
+/// Halves ranges, and divides their detections.
 class Splitter {
  public:
   Splitter(const SeriesPoints& points, std::int64_t most, const BlockMargin& margin)
@@ -45,7 +46,7 @@ class Splitter {
   }
 
  private:
-  /// Share of the margins in the extent of a range: by axis, time last; infinite where it cannot be halved.
+  /// Ratio of margin to extent of a range for each axis, time last; infinite if it cannot be halved.
   std::array<double, 4> shares(const BlockRange& range, std::span<const Index> inside) const {
     std::array<double, 4> out;
     out.fill(BlockRange::kFar);
@@ -78,7 +79,7 @@ class Splitter {
       cut = std::partition(inside.begin(), inside.end(), [&](Index i) { return place(i) < value; });
       low.high.*kAxes[axis] = high.low.*kAxes[axis] = value;
     } else {
-      std::nth_element(inside.begin(), middle, inside.end());  // indices rise with time
+      std::nth_element(inside.begin(), middle, inside.end());  // indices are in order of time
       const std::int32_t frame = std::max(range.first + 1, points_.slot[at(*middle)]);
       cut =
           std::partition(inside.begin(), inside.end(), [&](Index i) { return points_.slot[at(i)] < frame; });
@@ -114,14 +115,14 @@ SeriesBlock take_block(const SeriesPoints& points, const BlockRange& range, cons
       out.whole.push_back(i);
       out.core.push_back(range.contains(points.at[at(i)], points.slot[at(i)]));
     }
-  out.points = detail::select_points(points, out.whole);  // with the log-odds of being particles
+  out.points = detail::select_points(points, out.whole);  // including the log-odds of being particles
   SeriesPoints& p = out.points;
   p.properties.clear();
   p.partners = points.partners;
   for (std::int32_t& slot : p.slot) slot -= seen.first;
   p.offset = {p.offset.begin() + seen.first, p.offset.begin() + seen.last + 1};
   p.density = {points.density.begin() + seen.first, points.density.begin() + seen.last};
-  // Tracks cross the sides of the core; only those of the series itself begin and end them.
+  // Tracks cross the sides of the core; they begin and end only at the limits of the series.
   p.inner = out.core;
   return out;
 }
@@ -146,7 +147,7 @@ SeriesLinking BlockLinks::linking(std::int64_t& conflicting) const {
   };
   for (std::size_t i = 0; i < next_.size(); ++i)
     if (const Index j = next_[i]; j >= 0 && at(previous_[at(j)]) == i) link(static_cast<Index>(i), j);
-  // What the block of the later detection has otherwise, as far as that one is free; the earliest one first.
+  // Links of the block of the later detection, if the earlier one is free; the earliest is added first.
   for (std::size_t i = 0; i < next_.size(); ++i) {
     const Index j = next_[i];
     if (j < 0 || out.next[i] >= 0) continue;
@@ -212,7 +213,7 @@ void for_blocks(const Execution& execution, std::size_t blocks, std::int64_t mos
       std::min<std::int64_t>(threads / kThreadsOfBlock, room), 1, static_cast<std::int64_t>(blocks)));
   Execution inner = execution;
   inner.threads = std::max(1, threads / outer);
-  if (outer > 1) inner.workspace = nullptr;  // belongs to one thread
+  if (outer > 1) inner.workspace = nullptr;  // a workspace belongs to one thread
   const NestedLevels nested(inner.threads > 1 ? 2 : 1);
   const Stop stop = Stop::of_this_thread();
   parallel_for(outer, static_cast<std::int64_t>(blocks), [&](std::int64_t k) {

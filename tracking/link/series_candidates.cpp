@@ -18,35 +18,36 @@ using matching::Index;
 using matching::Offset;
 
 constexpr Index kRowsPerBlock = 1024;
-/// Rows of the grids, in spacings.
+/// Width of the rows of grids, in spacings.
 constexpr double kGridPerSpacing = 1;
-/// Candidates are looked for among links that cost more than the least possible by at most so many nats: at
-/// first by these, later by what the detection before needed and some more. Where there are none, by more.
+/// Candidates are first searched among links whose cost exceeds the least possible one by at most this many
+/// nats: kFirstNats for the first detection, later what the detection before needed plus kMoreNats. If there
+/// are none, the search is repeated with kFartherNats.
 constexpr double kFirstNats = 6, kMoreNats = 0.5;
 constexpr std::array<double, 2> kFartherNats{6, 16};
-/// Radii are read off in steps of this part of a scale, up to so many scales; below the first step each is
-/// this part of the next one.
+/// Radii are tabulated in steps of kRadiusStep scales, up to kMostScales; below the first step each is
+/// kRadiusRatio times the next one.
 constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24, kRadiusRatio = 0.70710678;
 constexpr int kRadiiBelowStep = 40;
-/// Where more than so many times as many are found as are kept, the radius falls to what the nearest of them
-/// leave.
+/// If this many times as many links are found as are kept, the search radius is reduced to that of the
+/// nearest of them.
 constexpr std::size_t kManyTimes = 4;
-/// In nats: costs are told apart no better.
+/// Tolerance of rounding errors of costs, in nats.
 constexpr double kCostSlack = 1e-9;
-/// The most links kept that cost the same, to the last bit, as the most expensive one.
+/// Largest number of links kept with exactly the same cost as the most expensive one.
 constexpr std::size_t kMostTied = 32;
-/// Against rounding.
+/// Tolerance of rounding errors of lengths.
 constexpr double kSlack = 1 + 1e-9;
 
 std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48; }
 
-/// Candidates of one detection and what they cost.
+/// Candidates of one detection with their costs.
 struct Row {
   std::vector<Index> near;    ///< within reach
-  std::vector<double> price;  ///< of these: distance, then cost
+  std::vector<double> price;  ///< of `near`: first distance, then cost
   std::vector<Index> to, tied;
   std::vector<double> cost, sorted;
-  double nats = kFirstNats;  ///< over the least possible cost, to look for first
+  double nats = kFirstNats;  ///< limit of the first search, over the least possible cost
 
   void clear() { to.clear(), cost.clear(); }
 };
@@ -59,7 +60,7 @@ double most_kept(Row& row, std::size_t most) {
   return row.sorted[most - 1];
 }
 
-/// Leaves those that cost at most `limit`.
+/// Removes those that cost more than `limit`.
 void drop_above(Row& row, double limit) {
   std::size_t place = 0;
   for (std::size_t k = 0; k < row.to.size(); ++k)
@@ -68,8 +69,8 @@ void drop_above(Row& row, double limit) {
   row.cost.resize(place);
 }
 
-/// Of the links that cost `limit`, kMostTied stay. Detections at one place all have these ties. Which stay
-/// depends on the detection's `number`, so that each has others to choose from.
+/// Keeps kMostTied of the links that cost `limit`. All detections at one place have these ties. Which links
+/// are kept depends on the detection's `number`, so that these detections have different candidates.
 void thin_ties(Row& row, double limit, Index number) {
   row.tied.clear();
   for (std::size_t k = 0; k < row.to.size(); ++k)
@@ -83,7 +84,7 @@ void thin_ties(Row& row, double limit, Index number) {
     std::nth_element(row.tied.begin(), place, row.tied.end());
     return *place;
   };
-  // From the first on, and where these end, from the lowest on.
+  // A cyclic range of the ties, beginning at `first`.
   const Index from = nth(first), to = nth(std::min(end, row.tied.size())), again = over > 0 ? nth(over) : 0;
   std::size_t place = 0;
   for (std::size_t k = 0; k < row.to.size(); ++k) {
@@ -96,7 +97,7 @@ void thin_ties(Row& row, double limit, Index number) {
   row.cost.resize(place);
 }
 
-/// Leaves the likely ones and the one kept. What a likely one costs at most.
+/// Removes all but the likely ones and `kept`. Returns the highest cost of a likely one.
 double keep_likely(Row& row, Index number, Index kept, double nats, std::size_t most) {
   double limit = std::numeric_limits<double>::infinity();
   if (row.to.empty()) return limit;
@@ -119,7 +120,7 @@ double keep_likely(Row& row, Index number, Index kept, double nats, std::size_t 
   return limit;
 }
 
-/// Beyond which length, in scales, no link is as likely as a level.
+/// For a level of likelihood, the length in scales beyond which all links are less likely.
 class Radii {
  public:
   explicit Radii(const RadialDensity& shape) {
@@ -169,7 +170,7 @@ class Finder {
     }
   }
 
-  /// The candidates of detection i, by rising number.
+  /// Finds the candidates of detection i, in rising order.
   void find(Index i, Row& row) const {
     const std::int32_t t = points_.slot[at(i)];
     const int last = std::min(lags_, points_.frames() - 1 - t);
@@ -180,8 +181,8 @@ class Finder {
       std::sort(row.to.begin(), row.to.end());
       return;
     }
-    // A good link bounds how far others can be, and so do as many links as are kept. What is found up to some
-    // cost is all there is up to the cost of the last one that is kept.
+    // One likely link, or as many links as are kept, bound the length of further ones. A search up to some
+    // cost is complete once the last kept link costs no more than that.
     const double least = least_[at(t)];
     double most_cost = least + row.nats;
     for (bool all = false; !all;) {
@@ -213,7 +214,7 @@ class Finder {
  private:
   std::size_t place(std::int32_t t, int lag) const { return at(t) * at(lags_) + at(lag) - 1; }
 
-  /// No link that costs less is longer.
+  /// The longest link that costs at most `cost`.
   double radius(std::int32_t t, int lag, double cost) const {
     const LagCosts::Entry& entry = costs_.of(t, lag);
     const double reach = reach_[place(t, lag)];
@@ -233,7 +234,7 @@ class Finder {
     return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate.um * lag;
   }
 
-  /// Adds links over `lag` frames that cost at most `cost`, looked for within a radius.
+  /// Adds the links over `lag` frames, within a radius, that cost at most `cost`.
   void look(Index i, std::int32_t t, int lag, double cost, double within, Row& row) const {
     const double reach = reach_[place(t, lag)];
     if (!(reach > 0) || !(within > 0)) return;
@@ -263,8 +264,8 @@ class Finder {
       if (row.price[k] <= cost) row.to.push_back(row.near[k]), row.cost.push_back(row.price[k]);
   }
 
-  /// No link is longer that costs at most `cost` and no more than all of as many as are kept. Leaves those
-  /// that are not.
+  /// The longest link that costs at most `cost` and no more than the cheapest ones that are kept, by the
+  /// nearest of them. Removes longer ones.
   double radius_of_nearest(std::int32_t t, int lag, double cost, Row& row) const {
     row.sorted = row.price;
     const auto last = row.sorted.begin() + static_cast<std::ptrdiff_t>(most_);
@@ -282,7 +283,7 @@ class Finder {
     return out;
   }
 
-  /// The link that is kept, where it is within reach and was not looked at.
+  /// Adds the link `kept`, if it is within reach and was not found.
   void add_kept(Index i, std::int32_t t, Index kept, Row& row) const {
     if (std::find(row.to.begin(), row.to.end(), kept) != row.to.end()) return;
     const int lag = points_.slot[at(kept)] - t;

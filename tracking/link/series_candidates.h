@@ -1,5 +1,5 @@
 #pragma once
-/// What finding candidates and pricing them share.
+/// Declarations shared by the search for candidates and the computation of their costs.
 
 #include <cmath>
 #include <cstddef>
@@ -11,26 +11,25 @@
 
 namespace motes::tracking {
 
-/// Every frame's detections by place: the same whatever is linked.
+/// The detections of every frame in a grid; they do not depend on links.
 using SeriesGrids = std::vector<RowGrid>;  // [frames]
 SeriesGrids grids_of(const Execution& execution, const SeriesPoints& points);
 
-/// As series_candidates and (with `most` > 0) likely_candidates; `grids`, where given, are those of the
-/// points.
+/// series_candidates or, with `most` > 0, likely_candidates. `grids`, if given, must be of the points.
 SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints& points,
                                  const Prediction& prediction, const SeriesModel& model, int lags,
                                  const SeriesLinking* keep, double nats, std::size_t most,
                                  const SeriesGrids* grids, std::int32_t frames_before = 0);
 
-/// [candidates] 1: costs at most so many nats more than the cheapest one of its earlier detection.
+/// [candidates] 1: costs at most `nats` more than the cheapest one of its earlier detection.
 std::vector<char> cheap_candidates(const Execution& execution, const SeriesCandidates& candidates,
                                    const std::vector<double>& costs, double nats);
 
-/// Those with keep[e] != 0.
+/// The candidates e with keep[e] not 0.
 SeriesCandidates some_candidates(const Execution& execution, const SeriesCandidates& candidates,
                                  const std::vector<char>& keep);
 
-/// Costs of links by frame, elapsed frames and length: as SeriesModel::link_cost, up to rounding.
+/// Costs of links by frame, elapsed frames and length; equal to SeriesModel::link_cost up to rounding.
 class LagCosts {
  public:
   LagCosts(const SeriesModel& model, std::int32_t frames) : lags_(static_cast<std::size_t>(model.lags())) {
@@ -47,7 +46,7 @@ class LagCosts {
     double per_scale, constant;
     const RadialDensity* shape;
     double cost(double length) const { return constant - shape->log_density(length * per_scale); }
-    /// Of all of `lengths`, in their place.
+    /// Replaces lengths by costs.
     void costs(std::vector<double>& lengths) const {
       for (double& length : lengths) length *= per_scale;
       shape->log_densities(lengths);

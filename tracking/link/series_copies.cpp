@@ -16,7 +16,7 @@ namespace motes::tracking::detail {
 namespace {
 
 using matching::Index;
-/// Links between coincident detections, at most: for each detection, and where that is less, in all.
+/// Most links between coincident detections: per detection of the series, or in all if that is more.
 constexpr std::size_t kLinksForEach = 12, kFewLinks = 1 << 18;
 using Place = std::tuple<double, double, double>;
 
@@ -36,8 +36,8 @@ void for_each_place(const SeriesPoints& points, const std::vector<Index>& order,
   }
 }
 
-/// How many may coincide to be linked one by one. At each place as many links as the square of that number
-/// cost the same.
+/// How many detections of a place are linked as single ones. At such a place the number of links of equal
+/// cost is the square of that number.
 std::size_t most_one_by_one(const SeriesPoints& points, const std::vector<Index>& order) {
   std::array<std::size_t, std::bit_width(kMostCoincident)> links{};  // by powers of two
   for_each_place(points, order, [&](std::size_t begin, std::size_t end) {

@@ -1,7 +1,7 @@
 #pragma once
-/// What the series linker knows of a series: how long particles stay unseen, how often tracks end and begin,
-/// how many detections are false, and how far particles move beyond what is predicted. All of it is estimated
-/// from a linking and improved in rounds.
+/// The parameters of the series linker: how long particles stay undetected, how often tracks end and begin,
+/// how many detections are false, and how far particles move from where they are predicted. They are
+/// estimated from a linking and improved in rounds.
 ///
 /// Negative log-likelihoods, in nats (rho: detections per unit volume; e, b, f: shares of ends, births and
 /// false detections; pi_k: share of links over k frames; p_k: density of the displacement over k frames):
@@ -9,7 +9,7 @@
 ///   link over k frames   -log(1 - e) - log pi_k - log p_k(displacement - predicted)
 ///   end of a track       -log(e + (1 - e) P(elapsed > frames left))
 ///   begin of a track     -log(rho (b + (1 - b) P(elapsed > frames before)))
-///   false detection      -log(rho f), or -log(rho) + its log-odds of being a particle, where known
+///   false detection      -log(rho f), or -log(rho) + its log-odds of being a particle, if known
 
 #include <cmath>
 #include <cstdint>
@@ -36,7 +36,7 @@ struct SeriesLinking {
   std::int64_t links() const;
 };
 
-/// Expected displacements, by elapsed frames and pooled detection; empty: none.
+/// Predicted displacements by elapsed frames and pooled detection; empty: 0.
 struct Prediction {
   std::vector<std::vector<Vec3>> by_lag;  ///< [lags][points], or empty
   Vec3 of(int lag, matching::Index i) const {
@@ -44,7 +44,7 @@ struct Prediction {
   }
 };
 
-/// Displacement from i to the later detection j, less what is predicted.
+/// Displacement from i to the later detection j, minus the predicted one.
 inline Vec3 residual(const SeriesPoints& points, const Prediction& prediction, matching::Index i,
                      matching::Index j) {
   const auto first = static_cast<std::size_t>(i), second = static_cast<std::size_t>(j);
@@ -55,26 +55,27 @@ inline Vec3 residual(const SeriesPoints& points, const Prediction& prediction, m
 
 struct SeriesModel {
   int dims = 3;
-  std::vector<double> elapsed;                      ///< [lags] pi_k, summing to 1
-  double end = 0.02, birth = 0.02, clutter = 0.02;  ///< shares of detections: last of a track, first, on none
-  Gate gate;                                        ///< given, not estimated
-  std::vector<double> scale;                        ///< [frames] of residuals over one frame
+  std::vector<double> elapsed;  ///< [lags] pi_k, with sum 1
+  /// Shares of detections that are the last of a track, the first, on no track.
+  double end = 0.02, birth = 0.02, clutter = 0.02;
+  Gate gate;                         ///< as given, not estimated
+  std::vector<double> scale;         ///< [frames] scale of residuals over one frame
   std::vector<double> growth;        ///< [lags] scale over k frames / scale over one; growth[0] = 1
-  std::vector<RadialDensity> shape;  ///< [lags] of residuals over their scale
+  std::vector<RadialDensity> shape;  ///< [lags] density of residuals divided by their scale
 
   int lags() const { return static_cast<int>(elapsed.size()); }
   double scale_of(std::int32_t slot, int lag) const {
     return scale[static_cast<std::size_t>(slot)] * growth[static_cast<std::size_t>(lag) - 1];
   }
-  /// -log of a link's likelihood; `length` of the residual.
+  /// Cost of a link in nats; `length`: of the residual.
   double link_cost(std::int32_t slot, int lag, double length) const;
   double end_cost(std::int32_t frames_left) const;
   double birth_cost(double density, std::int32_t frames_before) const;
   double clutter_cost(double density) const;
-  /// Of that detection, by its own log-odds where they are known.
+  /// The same for detection i, from its own log-odds if they are known.
   double clutter_cost(const SeriesPoints& points, matching::Index i) const;
-  /// The longest link from that frame over `lag` frames that an optimum can contain. `frames_before`: of a
-  /// longer series that the points are a part of.
+  /// The longest link from that frame over `lag` frames that an optimum can contain. `frames_before`: frames
+  /// before the first one, if the points are a part of a longer series.
   double reach(const SeriesPoints& points, std::int32_t slot, int lag, std::int32_t frames_before = 0) const;
 };
 
@@ -85,9 +86,9 @@ SeriesModel first_model(const Execution& execution, const SeriesPoints& points, 
 /// The same on one thread.
 SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags);
 
-/// The model with everything estimated from a linking. `velocity`: how far links depend on the links before
-/// and after them; null: not known. `occlusion`: which gaps are expected; null: not known. Expected
-/// O(points x lags).
+/// The model with all parameters estimated from a linking. `velocity`: how links depend on the links before
+/// and after them; null: not known. `occlusion`: which gaps are expected; null: not known. Expected O(points
+/// x lags).
 SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                       const SeriesLinking& linking, const SeriesModel& before,
                       const VelocityModel* velocity = nullptr, const Occlusion* occlusion = nullptr);

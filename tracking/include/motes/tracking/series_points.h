@@ -14,17 +14,18 @@ namespace motes::tracking {
 
 struct SeriesPoints {
   std::vector<Vec3> at;                 ///< [points]
-  std::vector<std::int32_t> slot;       ///< [points] place of its frame in the series, from 0
+  std::vector<std::int32_t> slot;       ///< [points] index of the frame in the series, from 0
   std::vector<matching::Index> offset;  ///< [frames + 1] where each frame begins
-  std::vector<std::uint64_t> hash;      ///< [points] of the position: ties are settled by it
+  std::vector<std::uint64_t> hash;      ///< [points] hash of the position, which breaks ties
   std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
-  int dims = 3;                         ///< axes along which positions differ: 1 to 3
+  int dims = 3;                         ///< number of axes along which positions differ: 1 to 3
   double spacing_um = 1;                ///< density^(-1/dims) of the median frame
-  double partners = 0;                  ///< share that surely has a partner in the next frame
-  std::vector<PropertyColumn>
-      properties;                ///< [points] each: radius, intensity, quality and a table's columns
+  double partners = 0;                  ///< share of detections that surely has a partner in the next frame
+  /// [points] each: radius, intensity, quality and a table's columns.
+  std::vector<PropertyColumn> properties;
   std::vector<double> log_odds;  ///< [points] of being a particle, in nats; empty: the same for all
-  /// [points] 0: so near the sides of a part of a series that its track may begin or end there; empty: none.
+  /// For a part of a series: [points] 0: so near the sides of the part that the track may begin or end there;
+  /// empty: all are inner.
   std::vector<char> inner;
 
   bool is_inner(std::size_t i) const { return inner.empty() || inner[i] != 0; }
@@ -37,14 +38,14 @@ struct SeriesPoints {
   }
 };
 
-/// Pools the frames, and of their properties those that all frames have and that are known for some. Throws
-/// InputError for positions that are not finite. O(points log points), as estimate_densities; without
-/// `densities` these are left to be estimated.
+/// Pools the detections of all frames, with the properties that all frames have and that are known for some
+/// detection. `densities`: also call estimate_densities. Throws InputError for positions that are not finite.
+/// O(points log points).
 SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution = {1},
                          bool densities = true);
 
-/// Takes density and spacing from the positions. O(points log points): at most 512 points of a frame are
-/// asked.
+/// Estimates density and spacing from the positions of at most 512 points of each frame. O(points log
+/// points).
 void estimate_densities(SeriesPoints& points, const Execution& execution = {1});
 
 /// Some of the points of a series.
@@ -54,11 +55,11 @@ struct SeriesPart {
   std::vector<matching::Index> part;   ///< [points of the series] index in the part, -1 none
 };
 
-/// Those where `keep` is not 0, without properties; densities are their own.
+/// The points with `keep` not 0, without properties; densities are estimated from them.
 SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep,
                      const Execution& execution = {1});
 
-/// Volume of a ball of that radius in 1, 2 or 3 dimensions.
+/// Volume of a ball in 1, 2 or 3 dimensions.
 double ball_volume(int dims, double radius);
 
 }  // namespace motes::tracking

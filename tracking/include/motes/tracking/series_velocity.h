@@ -1,13 +1,15 @@
 #pragma once
-/// Persistence of motion in a link's cost: what the links before and after it say about its displacement.
+/// Persistence of motion in the cost of a link: how its displacement depends on those of the links before and
+/// after it.
 ///
-/// With d the displacement of a candidate beyond what is predicted, and v the same per frame of the link into
-/// its first or out of its last detection, the cost loses log p(d | v) - log p(d) for each of the two that is
-/// there. p(d | v) has one of two forms, whichever makes the tracks of a linking likelier:
+/// Let d be the displacement of a candidate minus the predicted one, and v the same per frame for the link
+/// into its first or out of its last detection. For each of these two links that exists, log p(d | v) - log
+/// p(d) is subtracted from the cost. p(d | v) has the one of two forms under which the tracks of a linking
+/// are more likely:
 ///
 ///   residual   h(|d - beta v|): speed and direction persist; beta by regression
-///   turning    p(|d|) b(|d|, |v|) a(angle between d and v): the direction persists or not, and those that
-///              moved far move far again, or not
+///   turning    p(|d|) b(|d|, |v|) a(angle between d and v): the direction persists or not, and the lengths
+///   of successive moves may depend on each other
 ///
 /// h, b and a are histograms over the tracks of a linking, by elapsed frames of the candidate and of the
 /// neighbouring link (one, or more).
@@ -24,7 +26,8 @@ namespace motes::tracking {
 
 enum class PersistenceForm { residual, turning };
 
-/// A density of the cosine of the turning angle, over that of directions at random: 1 where nothing is known.
+/// Ratio of the density of the cosine of the turning angle to that of random directions; 1 if nothing is
+/// known.
 class TurningDensity {
  public:
   TurningDensity() = default;
@@ -36,12 +39,12 @@ class TurningDensity {
   std::vector<double> log_ratio_;  ///< at the bins' centres
 };
 
-/// Of one side (link before, link after), elapsed frames and class of the neighbouring link (one frame,
-/// more).
+/// The persistence for one side (link before or after), number of elapsed frames, and class of the
+/// neighbouring link (over one frame, or more).
 struct Persistence {
   bool known = false;
   double beta = 0;
-  double scale = 1;  ///< of d - beta v, in scales of the frame
+  double scale = 1;  ///< of d - beta v, in units of the frame's scale
   RadialDensity shape;
   TurningDensity turning;
   SpeedDensity speed;
@@ -50,22 +53,23 @@ struct Persistence {
 struct VelocityModel {
   PersistenceForm form = PersistenceForm::residual;
   std::vector<std::array<std::array<Persistence, 2>, 2>> by_lag;  ///< [lags][side][class]
-  double gain = 0;  ///< mean log p(d | v) / p(d) of links over one frame, in nats
-  /// Regression of displacements on those before them, both over one frame; 0 where unknown.
+  double gain = 0;  ///< mean of log(p(d | v) / p(d)) over links over one frame, in nats
+  /// Regression coefficient of displacements on those before them, both over one frame; 0 if unknown.
   double beta() const { return by_lag.empty() ? 0 : by_lag[0][0][0].beta; }
 };
 
-/// O(points x lags).
+/// The persistence in the tracks of a linking. The same for any thread count. O(points x lags).
 VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& points,
                            const Prediction& prediction, const SeriesModel& model,
                            const SeriesLinking& linking);
 
-/// log p(d | v) - log p(d); d and v in scales of the frame, `plain` the length of d over its own scale there.
+/// log p(d | v) - log p(d) in nats; d and v are in units of the frame's scale.
 double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, int lag, std::size_t side,
                      std::size_t kind, const Vec3& d, const Vec3& v);
 
-/// velocity_gain from the link before (side 0), for many links that meet: what depends on one of the two
-/// alone is computed once for each. The same bits as velocity_gain. Both models must outlive it.
+/// velocity_gain from the link before (side 0), for many pairs of a link into and a link out of a detection.
+/// Values that depend on only one link are computed once. The same bits as velocity_gain. Both models must
+/// outlive it.
 class MeetingGains {
  public:
   MeetingGains(const VelocityModel& velocity, const SeriesModel& model);
@@ -73,11 +77,11 @@ class MeetingGains {
   struct Leaving {
     Vec3 d;  ///< in scales of the frame
     std::size_t lag = 0;
-    double length = 0, plain = 0;  ///< of d; log p(d), the scale's part left out
-    std::size_t bin = 0;           ///< of its length, for SpeedDensity
+    double length = 0, plain = 0;  ///< length of d; log p(d) without the term of the scale
+    std::size_t bin = 0;           ///< bin of its length in SpeedDensity
   };
   struct Arriving {
-    Vec3 v;  ///< a frame, in scales of the frame
+    Vec3 v;  ///< per frame, in units of the frame's scale
     std::size_t kind = 0;
     double length = 0;
     std::size_t bin = 0;
@@ -92,10 +96,10 @@ class MeetingGains {
  private:
   const VelocityModel& velocity_;
   const SeriesModel& model_;
-  std::vector<std::array<double, 2>> scales_;  ///< [lags][class] what the scales add
+  std::vector<std::array<double, 2>> scales_;  ///< [lags][class] term of the scales
 };
 
-/// [candidates] what to subtract from each cost. O(candidates).
+/// [candidates] gains in nats to subtract from the costs. O(candidates).
 std::vector<double> velocity_gains(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model,
                                    const VelocityModel& velocity, const SeriesLinking& linking,
