@@ -29,8 +29,8 @@ constexpr std::uint64_t kMostSimulated = 12;
 /// If the share of wrong links is below this, there is no second series: it would change the result by less
 /// than a hundredth.
 constexpr double kFewWrong = 0.02;
-/// The share of links that change grows about with the square of the steps. kMostStretch is the largest
-/// factor for steps, in kStretches rounds.
+/// The share of links that change is about proportional to the square of the steps. kMostStretch is the
+/// largest factor for steps, in kStretches rounds.
 constexpr double kMostStretch = 1.7;
 constexpr int kStretches = 2;
 /// If links follow the motion of neighbours, about this many links change together.

@@ -20,12 +20,13 @@ namespace {
 
 using matching::Index;
 
-/// Detections that make hypotheses, what each may have become, and detections that judge them.
+/// Number of detections (anchors) that make hypotheses, of targets in the next frame for each, and of
+/// detections that judge.
 constexpr std::size_t kMostAnchors = 8, kMostTargets = 32, kMostJudges = 32;
-/// Scales that are tried, in spacings: from kLeastScale on, each so many times the one before.
+/// Trial scales in spacings: kLeastScale, and each kScaleRatio times the one before.
 constexpr double kLeastScale = 0.01, kScaleRatio = 2;
 constexpr std::size_t kScales = 6;
-/// Share of detections that are taken to have no partner.
+/// Assumed share of detections without a partner.
 constexpr double kUnpaired = 0.1;
 constexpr int kReweightings = 3;
 /// Medians of the squared length of a standard normal vector, by dimensions.
@@ -33,13 +34,13 @@ constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
 
 static_assert(kScales == kRigidScales);
 
-/// A shift of one frame: log likelihood ratios against no partners, by scale.
+/// A shift of one frame with its log-likelihood ratios against chance, for each scale.
 struct Hypothesis {
   Vec3 shift;
   ByScale gain{};
 };
 
-/// One pair of frames.
+/// The search for the shift between two frames.
 class ShiftSearch {
  public:
   ShiftSearch(const SeriesPoints& points, std::int32_t t)
@@ -54,7 +55,7 @@ class ShiftSearch {
     }
   }
 
-  /// Those that bring a detection onto one of the next frame.
+  /// Shifts that move a detection onto one of the next frame.
   std::vector<Hypothesis> free() const {
     std::vector<Hypothesis> out;
     const std::size_t targets = std::min(to_.size(), kMostTargets);
@@ -71,7 +72,7 @@ class ShiftSearch {
     return out;
   }
 
-  /// `anchor`: a detection that made the shift, and has no say.
+  /// The shift with its gains. `anchor`: the detection that made it, which is not counted.
   Hypothesis judged(const Vec3& shift, std::size_t anchor = static_cast<std::size_t>(-1)) const {
     Hypothesis out{shift, {}};
     LikelihoodRatios ratios;
@@ -87,7 +88,7 @@ class ShiftSearch {
     return out;
   }
 
-  /// The shift moved to the middle of what its detections are near.
+  /// The shift, corrected by the mean distance to the detections that are near.
   Vec3 centred(const Vec3& shift, std::size_t scale) const {
     Vec3 sum;
     double weights = 0;
@@ -105,7 +106,7 @@ class ShiftSearch {
     near_.nearest(place, 1, &out.first, &out.second);
     return out;
   }
-  /// Some detections, evenly spread over their order.
+  /// Calls act for at most `most` detections, evenly spaced in their order.
   template <class Act>
   void each_of(std::size_t most, const Act& act) const {
     const std::size_t n = std::min(from_.size(), most);
@@ -119,12 +120,13 @@ class ShiftSearch {
   ByScale scale_{}, per_chance_{};
 };
 
-/// The likelier of two at one scale.
+/// The more likely of two at one scale.
 const Hypothesis& likelier(const Hypothesis& a, const Hypothesis& b, std::size_t scale) {
   return b.gain[scale] > a.gain[scale] ? b : a;
 }
 
-/// Shifts at one scale, each from what was found without the frame before and from that frame's.
+/// Shifts at one scale; each is chosen from the hypotheses of its own frame and the shift of the frame
+/// before.
 struct Shifts {
   std::vector<Vec3> of_frame;
   double gain = 0;
@@ -152,7 +154,7 @@ Shifts follow(const std::vector<std::optional<ShiftSearch>>& searches,
 std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points, double* gain) {
   const auto pairs = at(std::max(points.frames() - 1, 0));
   std::vector<std::optional<ShiftSearch>> searches(pairs);
-  std::vector<std::vector<Hypothesis>> found(pairs);  // the likeliest by scale
+  std::vector<std::vector<Hypothesis>> found(pairs);  // the most likely ones for each scale
   parallel_for(thread_count(execution), static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
     const std::size_t t = at(pair);
     const auto slot = static_cast<std::int32_t>(pair);
@@ -194,7 +196,7 @@ Prediction predict_by_shifts(const SeriesPoints& points, const std::vector<Vec3>
 
 namespace {
 
-/// Displacements over one frame from the detections of a frame, and their robust mean.
+/// Displacements to the next frame from the detections of a frame, and their robust mean.
 struct FrameMoves {
   std::vector<Index> from;
   std::vector<Vec3> move;
@@ -221,7 +223,7 @@ Vec3 median_of(const std::vector<Vec3>& all) {
   for (double Vec3::*const axis : {&Vec3::x, &Vec3::y, &Vec3::z}) {
     std::vector<double> values;
     for (const Vec3& v : all) values.push_back(v.*axis);
-    // The mean of the middle two: of two displacements neither is the common one.
+    // The mean of the middle two: with two displacements, neither alone is the common one.
     const double low = quantile(values, 0.5);
     const auto middle = static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
     const double high =
@@ -231,7 +233,7 @@ Vec3 median_of(const std::vector<Vec3>& all) {
   return out;
 }
 
-/// The robust means of all frames, and the variance along an axis of displacements around them.
+/// Computes the robust means of all frames. Returns the variance of displacements around them along an axis.
 double centre_frames(std::vector<FrameMoves>& frames, int dims, double least) {
   std::vector<double> squares;
   for (FrameMoves& frame : frames) {
@@ -257,10 +259,10 @@ double centre_frames(std::vector<FrameMoves>& frames, int dims, double least) {
   return variance;
 }
 
-/// What all frames say of the shift of one.
+/// The prior of a frame's shift, from all frames.
 struct Prior {
   Vec3 mean;
-  double variance = 0;  ///< of shifts along an axis, that of displacements apart
+  double variance = 0;  ///< variance of shifts along an axis, without that of displacements
 };
 
 Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance) {
@@ -279,7 +281,7 @@ Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance)
     beyond.push_back(dot(off, off) / kMedianSquare[at(dims) - 1] - variance / frame.weights);
   }
   out.variance = std::isfinite(variance) ? std::max(0.0, quantile(beyond, 0.5)) : 0;
-  // The median shift itself is shrunk to rest.
+  // The median shift itself is shrunk towards 0.
   const auto n = static_cast<double>(means.size());
   const double own = n > 1 ? spread / (n - 1) / n : std::numeric_limits<double>::infinity();
   const double squared = dot(out.mean, out.mean);
@@ -287,7 +289,7 @@ Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance)
   return out;
 }
 
-/// The part of the way from the prior to a mean of displacements of that weight that is believed.
+/// The weight of a frame's own mean of displacements against the prior, 0 to 1.
 double belief_in(const Vec3& mean, double weights, double variance, int dims, const Prior& prior) {
   if (!(weights > 0) || !std::isfinite(variance)) return 0;
   const Vec3 off = mean - prior.mean;

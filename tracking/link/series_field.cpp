@@ -25,27 +25,27 @@ using matching::Index;
 
 constexpr int kRoundsOfPair = 5;
 constexpr double kFirstScalePerSpacing = 0.25, kLeastScalePerSpacing = 0.005;
-/// Weight of the pairs before in the scale of the next.
+/// Weight of the pairs before in the scale of the next one.
 constexpr double kMemory = 0.7;
-/// A pair is done when fewer links than this share change.
+/// A pair is finished when fewer links than this share change.
 constexpr double kSettledShare = 0.002;
 constexpr std::size_t kPointsWorthThreads = 20'000;
-/// Where particles move more than this part of their spacing, and there are at most so many of them, each
+/// If particles move more than kLargeSteps spacings, and there are at most kMostForStarts detections, each
 /// pair is linked from several starts.
 constexpr double kLargeSteps = 0.25;
 constexpr std::size_t kMostForStarts = 100'000;
-/// Scales of so many pairs on either side give that of a start.
+/// The scale of a start comes from this many pairs before and after.
 constexpr std::int32_t kScalesAround = 3;
-/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+/// Each detection has at most kMostLikely candidates, within kLikelyNats of its most likely one.
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
-/// Of fewer links no scale is taken.
+/// Least number of links for a scale.
 constexpr std::size_t kLeastForScale = 8;
-/// Some successive pairs of frames tell whether links around a field are likelier: so many, or as many as
-/// have so many detections.
+/// Number of successive pairs of frames in which links with and without a field are compared, or as many as
+/// have kEnoughToTell detections.
 constexpr std::int32_t kPairsToTell = 5;
 constexpr std::size_t kEnoughToTell = 3000;
-/// A start must be likelier by so many nats than the one before it.
+/// A start replaces another one if it gains this many nats.
 constexpr double kLikelier = 1e-6;
 
 /// Links over one frame as displaced points.
@@ -66,7 +66,7 @@ Moves moves_of_pair(const SeriesPoints& pair, const SeriesLinking& linking) {
   return out;
 }
 
-/// Links over one frame by where they start in it.
+/// Displacements to the next frame, by the detection where the link starts.
 PointMoves moves_from(const SeriesPoints& points, const SeriesLinking& linking, std::int32_t t) {
   const auto begin = at(points.offset[at(t)]), size = points.frame(t).size();
   PointMoves out{std::vector<Vec3>(size), std::vector<char>(size, 0), 0};
@@ -79,7 +79,7 @@ PointMoves moves_from(const SeriesPoints& points, const SeriesLinking& linking, 
   return out;
 }
 
-/// Links over one frame by where they end, in a pair of frames.
+/// Displacements in a pair of frames, by the detection where the link ends.
 PointMoves moves_to(const SeriesPoints& pair, const SeriesLinking& linking) {
   const auto size = pair.frame(1).size();
   PointMoves out{std::vector<Vec3>(size), std::vector<char>(size, 0), 0};
@@ -92,7 +92,7 @@ PointMoves moves_to(const SeriesPoints& pair, const SeriesLinking& linking) {
   return out;
 }
 
-/// [frames] 1 where a detection of the frame has another next one.
+/// [frames] 1 if the next detection of any detection of the frame changed.
 std::vector<char> changed_frames(const SeriesPoints& points, const SeriesLinking& now,
                                  const SeriesLinking& before) {
   std::vector<char> out(at(points.frames()), 0);
@@ -101,7 +101,7 @@ std::vector<char> changed_frames(const SeriesPoints& points, const SeriesLinking
   return out;
 }
 
-/// Two frames as a series.
+/// Frames t and t + 1 as a series.
 SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
   SeriesPoints out;
   const auto begin = points.offset[at(t)], middle = points.offset[at(t) + 1], end = points.offset[at(t) + 2];
@@ -133,7 +133,7 @@ void SeriesLists::make(const Execution& execution) const {
 
 namespace {
 
-/// The nearest of a frame's detections to given places, by the lists from a guess on, or else by a tree.
+/// Finds the detection of a frame nearest to a place, from the neighbour lists of a guess, or with a tree.
 class Nearest {
  public:
   Nearest(std::span<const Vec3> frame, const NearLists& lists) : frame_(frame), lists_(lists) {}
@@ -151,11 +151,11 @@ class Nearest {
   }
 
  private:
-  /// All that are not among the guess's neighbours up to some distance are at least that distance, less the
-  /// guess's own, from the place. -1 where that proves nothing.
+  /// Detections beyond the guess's list are at least the list's radius minus the guess's distance from the
+  /// place. -1 if that does not prove which is nearest.
   std::ptrdiff_t by_list(const Vec3& place, std::size_t guess) const {
     const double off = length_of(frame_[guess] - place);
-    double best = std::numeric_limits<double>::infinity(), enough = best;  // squared
+    double best = std::numeric_limits<double>::infinity(), enough = best;  // both squared
     std::ptrdiff_t nearest = -1;
     for (const std::int32_t near : lists_.of(guess)) {
       const auto k = static_cast<std::size_t>(near);
@@ -189,7 +189,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
     changed = changed_frames(points, linking, of_before);
   else
     out.by_lag.assign(at(lags), std::vector<Vec3>(points.size()));
-  // Frames side by side, one thread each.
+  // Frames in parallel, one thread for each.
   Execution one = execution;
   one.threads = 1;
   parallel_for(thread_count(execution), frames - 1, [&](std::int64_t slot) {
@@ -202,7 +202,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
                            : local_field_among(one, points.frame(t), lists[at(t)], moves, false);
     std::copy(field.begin(), field.end(), out.by_lag[0].begin() + static_cast<std::ptrdiff_t>(begin));
   });
-  // Over more frames: on from where the field leads, with the field of the nearest detection there.
+  // Over more frames: from the predicted place on, with the field of the nearest detection there.
   std::vector<char> stale = changed;
   for (int lag = 2; lag <= lags; ++lag) {
     for (std::int32_t t = 0; t + lag - 1 < frames; ++t)
@@ -217,7 +217,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
       for (std::size_t k = 0; k < from.size(); ++k) {
         const Vec3 so_far = out.by_lag[at(lag) - 2][begin + k];
         const Vec3 place{from[k].x + so_far.x, from[k].y + so_far.y, from[k].z + so_far.z};
-        // Its own track leads near it.
+        // The detection of its own track is near the place.
         Index on_track = linking.next[begin + k];
         while (on_track >= 0 && points.slot[at(on_track)] < there) on_track = linking.next[at(on_track)];
         if (on_track >= 0 && points.slot[at(on_track)] == there)
@@ -234,22 +234,22 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
 
 namespace {
 
-/// One pair of frames, linked around a field.
+/// A pair of frames, linked with predictions by a field.
 struct FieldPair {
   SeriesLinking links;
-  Moves moves;         ///< of the links
-  PointMoves arrived;  ///< the same, by where they end
+  Moves moves;         ///< displacements of the links
+  PointMoves arrived;  ///< the same, by the detection where they end
   double scale = 0;
-  /// One more round would leave all as it is: any start that comes to these links ends with them.
+  /// Another round would not change anything, so any start that reaches these links ends with them.
   bool fixed = false;
-  /// -log-likelihood around the field of its own links, each left out of its own prediction.
+  /// Negative log-likelihood with the field of its own links, where no link predicts itself.
   double cost = std::numeric_limits<double>::infinity();
 };
 
-/// The pairs of a series, linked from one start or from several.
+/// Links the pairs of a series, from one start or from several.
 class FieldPairs {
  public:
-  /// Those that begin in frames first to last.
+  /// For the pairs that begin in frames first to last.
   FieldPairs(const Execution& execution, const SeriesPoints& points, const std::string& solver,
              const SeriesLists& lists, std::int32_t first, std::int32_t last)
       : execution_(execution),
@@ -260,7 +260,7 @@ class FieldPairs {
         last_(last),
         pairs_(at(points.frames() - 1)) {}
 
-  /// Each pair around the field of the one before.
+  /// Links each pair with the field of the one before.
   void forward() {
     double scale = 0;
     const FieldPair* before = nullptr;
@@ -274,8 +274,8 @@ class FieldPairs {
     }
   }
 
-  /// From other starts too: no motion, the best turn of the whole, the field of the pair after, and again
-  /// that of the pair before. The likeliest linking of each pair stays.
+  /// Links again from other starts: no motion, the best rotation of the whole, the field of the pair after,
+  /// and again that of the pair before. Keeps the most likely linking of each pair.
   void from_several_starts() {
     for (std::int32_t t = first_; t <= last_; ++t) {
       if (empty(t)) continue;
@@ -295,7 +295,7 @@ class FieldPairs {
       if (!empty(t)) try_before(t, pair_of(points_, t));
   }
 
-  /// How much likelier the links are than links without prediction, in nats a detection.
+  /// Gain of the links over links without prediction, in nats per detection.
   double gain() const {
     double sum = 0, count = 0;
     for (std::int32_t t = first_; t <= last_; ++t) {
@@ -334,13 +334,13 @@ class FieldPairs {
   bool empty(std::int32_t t) const { return points_.frame(t).empty() || points_.frame(t + 1).empty(); }
   static double spacing_of(const SeriesPoints& pair) { return std::pow(pair.density[0], -1.0 / pair.dims); }
   static std::vector<Vec3> still(const SeriesPoints& pair) { return std::vector<Vec3>(pair.frame(0).size()); }
-  /// Starting threads takes longer than a small pair does.
+  /// One thread for small pairs, for which starting threads would take longer than the work.
   Execution threads_for(const SeriesPoints& pair) const {
     Execution out = execution_;
     if (pair.size() < kPointsWorthThreads) out.threads = 1;
     return out;
   }
-  /// The field that the pair before arrives with.
+  /// The field of the pair before, at the detections where its links end.
   std::vector<Vec3> start_of(std::int32_t t, const SeriesPoints& pair, const FieldPair* before) const {
     if (before == nullptr) return still(pair);
     if (t > 0 && before == &pairs_[at(t) - 1])
@@ -360,7 +360,8 @@ class FieldPairs {
     if (now.cost < pairs_[at(t)].cost - kLikelier) pairs_[at(t)] = std::move(now);
   }
 
-  /// From that field on. `best`: nothing (its cost is infinite) is made where it would come to the same.
+  /// Links a pair, starting from a field. `best`: a linking that is known; if the result would be the same,
+  /// the search ends and the returned cost is infinite.
   FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start, double scale,
                    const FieldPair* best = nullptr, bool by_field = true) const {
     const auto from = pair.frame(0);

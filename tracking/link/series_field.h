@@ -1,5 +1,6 @@
 #pragma once
-/// Predicted displacements from neighbours' links, and the linking such predictions begin from.
+/// Predicts displacements from the links of neighbours, and makes the linking from which such predictions
+/// start.
 
 #include <memory>
 #include <mutex>
@@ -14,14 +15,14 @@
 
 namespace motes::tracking {
 
-/// The neighbours of every detection in its frame: they stay what they are while links change. A frame's are
-/// listed when first asked for, by whichever thread asks.
+/// Lists of the neighbours of every detection in its frame, which do not depend on links. The lists of a
+/// frame are made at the first request, by the thread that requests them.
 class SeriesLists {
  public:
   /// `points` must outlive it.
   explicit SeriesLists(const SeriesPoints& points);
   const NearLists& operator[](std::size_t frame) const;
-  /// Lists all frames' at once.
+  /// Makes the lists of all frames at once.
   void make(const Execution& execution) const;
 
  private:
@@ -33,24 +34,24 @@ class SeriesLists {
   std::unique_ptr<Frame[]> frames_;
 };
 
-/// At every detection the field of the links from its frame to the next, its own link left out; over more
-/// frames the fields of the frames between, one after the other. 0 where a frame has too few links.
-/// `before`, where given, is that of the linking `of_before`: only frames whose links differ are computed,
-/// with the same result. O(points x lags).
+/// Predicts at every detection the field of the links from its frame to the next, without its own link; over
+/// more frames, the fields of the frames between in succession. 0 in frames with too few links. `before`, if
+/// given: the prediction by the linking `of_before`; then only frames with different links are computed, with
+/// the same result. O(points x lags).
 Prediction predict_by_field(const Execution& execution, const SeriesPoints& points, const SeriesLists& lists,
                             const SeriesLinking& linking, int lags, Prediction before = {},
                             const SeriesLinking& of_before = {});
 
-/// Frame after frame: each pair is linked around the field of the pair before, then up to four times more
-/// around its own, until no link changes. O(points) small problems. Where the links are long (0.25 of the
-/// spacing) and the detections at most 100,000, each pair is linked from other starts too - no motion, the
-/// best turn of the whole (rigid_search.h), the fields of the pairs after and before - and the likeliest
-/// linking stays.
+/// Links frame by frame. Each pair is linked with predictions by the field of the pair before, then up to
+/// four times with its own field, until no link changes. O(points) small problems. If the links are long
+/// (over 0.25 spacings) and there are at most 100,000 detections, each pair is also linked from other starts
+/// (no motion, the best rotation of the whole (rigid_search.h), and the fields of the pairs after and
+/// before), and the most likely linking is kept.
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
                                const std::string& solver, const SeriesLists& lists);
 
-/// How much likelier, in nats a detection, such links are than links without prediction in a few successive
-/// pairs of frames in the middle of a long or large series; nothing for others.
+/// The gain, in nats per detection, of such links over links without prediction, in a few successive pairs of
+/// frames in the middle of a long or large series; none for other series.
 std::optional<double> gain_of_some_pairs(const Execution& execution, const SeriesPoints& points,
                                          const std::string& solver, const SeriesLists& lists);
 

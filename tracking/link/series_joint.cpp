@@ -22,12 +22,12 @@ using matching::Offset;
 constexpr double kMostOdds = 1e9;
 constexpr double kLeastWeight = 1e-12;
 constexpr std::int64_t kBlock = 512, kSweepBlock = 128;
-/// The last sweeps are damped: where tracks compete in circles, messages of others may swing.
+/// The last sweeps are damped, because messages can oscillate where candidates form loops.
 constexpr int kDampedSweeps = 2;
-/// Pairs of links are summed in so many lanes, on every machine.
+/// Pairs of links are summed in this many lanes, on every machine.
 constexpr std::size_t kLanes = 8;
 
-/// Candidates by their later detection.
+/// Candidates, grouped by their later detection.
 struct Incoming {
   std::vector<Offset> offsets;     ///< [points + 1]
   std::vector<std::size_t> links;  ///< [candidates]
@@ -55,12 +55,12 @@ Incoming incoming(int threads, const SeriesPoints& points, int lags, const Serie
   return out;
 }
 
-/// Everything a factor weighs.
+/// The weights of all factors (see series_joint.h).
 struct Weights {
   std::vector<double> link;               ///< [candidates] L_f
   std::vector<double> end, birth, alone;  ///< [points]
   std::vector<Offset> offsets;            ///< [points + 1] into `pair`
-  RawArray<float> pair;                   ///< [triplets] g(f | e), by detection, link in, link out; some 0
+  RawArray<float> pair;  ///< [triplets] g(f | e), by detection, link in, link out; then padding of 0
 };
 
 Weights weights_of(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
@@ -74,7 +74,7 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
   for (std::size_t i = 0; i < n; ++i)
     out.offsets[i + 1] = out.offsets[i] + (in.offsets[i + 1] - in.offsets[i]) *
                                               (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
-  // Whole lanes are read beyond the last pair.
+  // The last read of whole lanes goes beyond the last pair.
   out.pair = RawArray<float>(at(out.offsets.back()) + kLanes);
   std::fill_n(out.pair.data() + out.offsets.back(), kLanes, 0.0F);
   const MeetingGains gains(velocity, model);
@@ -117,16 +117,16 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
 typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 
-/// What a sweep works in for one detection.
+/// The work space of a sweep for one detection.
 struct Meeting {
-  std::vector<double> arriving;  ///< [links in] messages that come along them
-  std::vector<double> weighed;   ///< [links out, filled up to whole lanes] messages, times what links weigh
-  std::vector<double> sum;       ///< [links of the other side, links out filled up to whole lanes]
+  std::vector<double> arriving;  ///< [links in] messages from their sources
+  std::vector<double> weighed;   ///< [links out, padded to whole lanes] messages from their targets times L_f
+  std::vector<double> sum;       ///< [links out, padded to whole lanes] or [links in]
 };
 
 std::size_t whole_lanes(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-/// sum[f] += arriving[e] pair[e][f], of whole lanes.
+/// sum[f] += arriving[e] pair[e][f] for all f, in whole lanes.
 MOTES_CLONES void add_arriving(const float* pair, const std::vector<double>& arriving, std::size_t outs,
                                std::vector<double>& sum) {
   for (std::size_t e = 0; e < arriving.size(); ++e, pair += outs)
@@ -140,7 +140,7 @@ MOTES_CLONES void add_arriving(const float* pair, const std::vector<double>& arr
     }
 }
 
-/// sum[e] += weighed[f] pair[e][f], of whole lanes.
+/// sum[e] += weighed[f] pair[e][f] for all e, in whole lanes.
 MOTES_CLONES void add_leaving(const float* pair, const std::vector<double>& weighed, std::size_t outs,
                               std::vector<double>& sum) {
   for (std::size_t e = 0; e < sum.size(); ++e, pair += outs) {
@@ -157,15 +157,15 @@ MOTES_CLONES void add_leaving(const float* pair, const std::vector<double>& weig
   }
 }
 
-/// The new message along a link, of odds `sum` if it is there, where all there is weighs `all` and the
-/// message the other way is `back`; if damped, its geometric mean with the old one.
+/// The new message along a link. `sum`: weight of all states with the link, for a message of 1 from its other
+/// end; `back`: that message; `all`: weight of all states. A damped message is the geometric mean of the old
+/// and the new one.
 double renewed(double sum, double back, double all, double old, bool damped) {
   const double others = std::max(all - back * sum, 1e-9 * all), full = sum / others;
   return std::clamp(damped ? std::sqrt(old * full) : full, 1 / kMostOdds, kMostOdds);
 }
 
-/// Messages of all detections, frame after frame: each frame's come from those of the frames that the sweep
-/// has been to. Detections of a frame do not wait for each other.
+/// Updates the messages of all detections, frame by frame. Detections of one frame are independent.
 struct Sweeper {
   const SeriesPoints& points;
   const SeriesCandidates& candidates;
@@ -173,7 +173,7 @@ struct Sweeper {
   const Weights& w;
   int threads;
 
-  /// Messages from each detection to those that may follow it.
+  /// Messages from each detection along its links out, from the first frame to the last.
   void forward(bool damped, JointBeliefs& beliefs) const {
     for (std::int32_t t = 0; t < points.frames(); ++t)
       each_of_frame(t, [&](std::size_t i, Meeting& m) {
@@ -199,7 +199,7 @@ struct Sweeper {
       });
   }
 
-  /// Messages from each detection to those that it may follow.
+  /// Messages from each detection along its links in, from the last frame to the first.
   void backward(bool damped, JointBeliefs& beliefs) const {
     for (std::int32_t t = points.frames() - 1; t >= 0; --t)
       each_of_frame(t, [&](std::size_t i, Meeting& m) {
@@ -226,7 +226,7 @@ struct Sweeper {
   std::span<const std::size_t> into(std::size_t i) const {
     return std::span(in.links).subspan(at(in.offsets[i]), at(in.offsets[i + 1] - in.offsets[i]));
   }
-  /// Calls act(detection, memory of a thread).
+  /// Calls act(detection, work space) for each detection of frame t, in parallel.
   template <class Act>
   void each_of_frame(std::int32_t t, const Act& act) const {
     const std::int64_t begin = points.offset[at(t)], end = points.offset[at(t) + 1],

@@ -13,20 +13,22 @@
 namespace motes::tracking {
 namespace {
 
-/// Beliefs look for candidates again where the round before changed more than this share of the links.
+/// Candidates are searched again if the round before changed more than this share of the links.
 constexpr double kStale = 0.02;
 
-/// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
+/// Share of ends or false detections that is not negligible; number of candidates kept for each detection.
 constexpr double kFewFalse = 0.004;
 constexpr std::size_t kJointCandidates = 20;
-/// Sweeps of the first round, of later ones, which go on from its beliefs, and of the last one.
+/// Sweeps of belief propagation: in the first round, in later ones, which continue from its beliefs, and in the
+/// last.
 constexpr int kFirstSweeps = 6, kMoreSweeps = 3, kLastSweeps = 10;
-/// Candidates with lower odds than this are not weighed again until others are looked for.
+/// Candidates with lower odds are dropped until candidates are searched again.
 constexpr double kLeastOdds = 1e-3;
-/// On all of a large series candidates are kept that are as much likelier than others as this share of the
-/// sure links of its part (odds) were, and some more; then all around links that are not as sure.
+/// For all of a large series, candidates are kept within a number of nats of the best: within that number
+/// were kLinksKept of the links of its part with odds over kSureOdds; kMoreNats are added, and kLeastNats is
+/// the least. Then all candidates are kept for detections whose links have odds below kSurerOdds.
 constexpr double kSureOdds = 3, kSurerOdds = 10, kLinksKept = 0.999, kMoreNats = 1, kLeastNats = 4;
-/// These rounds end when fewer links than this share change.
+/// The rounds end when fewer links than this share change.
 constexpr double kJointSettled = 5e-3;
 constexpr int kRoundsOfHope = 6;
 

@@ -38,30 +38,30 @@ namespace {
 
 using matching::Index;
 
-/// Where particles move less than this part of their spacing, links without prediction are good enough to fit
-/// a field to.
+/// If particles move less than this share of their spacing, links without prediction are good enough to fit a
+/// field to.
 constexpr double kSmallSteps = 0.2;
-/// Rounds on all detections, from parameters that a part of them gave.
+/// Rounds on all detections, starting with the parameters of a part.
 constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
-/// What `automatic` spends, in counts so that it is the same everywhere: a field up to so many detections
-/// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
-/// triplets (0.2).
+/// Limits of `automatic`. They are counts, so that they are the same on every machine: most detections for a
+/// field (about 30 microseconds each on two cores), most candidates for velocity (1 microsecond each).
 constexpr std::size_t kMostForField = 3'000'000;
 constexpr std::int64_t kMostForVelocity = 100'000'000;
-/// In a few pairs of frames .14 at most came from particles on their own, 2.8 at least from one motion.
+/// Least gain by a field in a few pairs of frames, in nats per detection. Simulated particles that move
+/// independently gave at most 0.14, samples with one motion at least 2.8.
 constexpr double kLeastGainOfSome = 0.2;
-/// Linkings of two starts come to the same beliefs where fewer links than this share differ: beliefs change
-/// more themselves. Only the likelier of the two goes on.
+/// If the linkings of two starts differ in fewer links than this share, only the more likely one is
+/// continued, since belief propagation changes more links than that.
 constexpr double kUnlikeLinkings = 0.05;
-/// Axes are scaled so many times at most, each time from the links of the last scaling, and by so many nats a
-/// detection.
+/// Axes are scaled at most kMostScalings times, each time by the last links, while the gain is at least this
+/// many nats per detection.
 constexpr int kMostScalings = 3;
 constexpr double kLeastAxesGain = 0.01;
 
-/// Rounds without prediction from the links frame to frame too: the likelier linking stays. Estimates that
-/// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther. Gives
-/// back the rounds that do not stay, if there are such: where particles keep their direction and move as far
-/// as their spacing, the likelier linking without prediction can be the one from which they are not found.
+/// Rounds without prediction that start from links frame to frame; the more likely linking is kept in `best`.
+/// (Estimates that start from nearest neighbours can end without all particles that move farther.) Returns
+/// the other rounds, if their linking differs: if particles keep their direction and move as far as their
+/// spacing, the less likely linking can be the better start for persistence.
 std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
                                        const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
   if (best.points().size() > kMostForField) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesO
   return other;
 }
 
-/// The rounds around neighbours' motion, as they follow rounds without.
+/// The rounds with the motion of neighbours, which follow the rounds without prediction.
 Rounds field_after(const Execution& execution, const SeriesOptions& options,
                    const std::function<void(int)>& done, Rounds& plain, int most, SeriesLinks& out) {
   const auto along = [&](SeriesLinking start) {
@@ -91,26 +91,26 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
   return other.cost_per_point() <= field.cost_per_point() ? other : field;
 }
 
-/// Not where neither links nor a few pairs of frames, linked around neighbours' motion, tell of any.
+/// Whether to try the motion of neighbours: if the links or a few pairs of frames show such motion.
 bool may_follow(const Execution& execution, const SeriesOptions& options, Rounds& plain, double coherence) {
   if (coherence > kLeastCoherence || plain.steps() < kSmallSteps) return true;
   const auto gain = gain_of_some_pairs(execution, plain.points(), options.solver, plain.lists());
   return !gain || *gain >= kLeastGainOfSome;
 }
 
-/// What the rounds over a part of a series leave for those over all, and how many times as large all are.
+/// What the rounds on a part of a series pass to those on all; `times`: ratio of the numbers of detections.
 struct PartChoice {
   double times = 1;
   SeriesModel plain;             ///< without prediction
-  std::int32_t first_frame = 0;  ///< of what is linked like the part
+  std::int32_t first_frame = 0;  ///< of the part
   bool small_steps = false;
-  std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
-  std::optional<Rounds> apart;        ///< where most move together: the rounds that do not know of it
+  std::optional<Rounds> other_start;  ///< see start_from_pairs
+  std::optional<Rounds> apart;        ///< if most particles move together: the rounds without that motion
   detail::Untried untried = {};
 };
 
-/// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
-/// without other starts, to tell satellites by.
+/// Links the series without prediction or, if asked for or more likely, with the motion of neighbours.
+/// `quick`: without other starts, for the search for false detections around particles.
 Rounds first_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                      const std::function<void(int)>& done, bool quick, PartChoice& choice, SeriesLinks& out) {
   const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
@@ -156,8 +156,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   return best;
 }
 
-/// The rounds with persistence, of a cost of `before` without, or, where they end likelier, those of the
-/// other start.
+/// The rounds with persistence from `best`, whose cost without is `before`, or from the other start if that
+/// ends more likely.
 Rounds best_persistence(const SeriesOptions& options, Rounds best, double before, PartChoice& choice,
                         SeriesLinks& out) {
   SeriesLinks of_other = out;
@@ -179,8 +179,8 @@ Rounds best_persistence(const SeriesOptions& options, Rounds best, double before
   return other;
 }
 
-/// Where most move together, rounds around that motion may never have linked the others: they begin once more
-/// from the links of the rounds that do not know of the motion. The likeliest of the three stay.
+/// If most particles move together, rounds with that motion may miss those that do not. So the rounds are
+/// repeated from the links of the rounds without it. The most likely of the three are kept.
 Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before, PartChoice& choice,
                        SeriesLinks& out) {
   SeriesLinks of_apart = out, of_again = out;
@@ -205,7 +205,7 @@ Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before,
   return best;
 }
 
-/// The rounds of all models that are asked for, or that the data ask for.
+/// The rounds of the models that are asked for, or that the data suggest.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
   const bool by_data = options.model == MotionModel::automatic;
@@ -229,7 +229,7 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   return best_persistence(options, std::move(best), before, choice, out);
 }
 
-/// All of a series, with what a part of it chose.
+/// Links all of a series with the model and parameters chosen on a part.
 Rounds linking_like(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, const PartChoice& choice, Rounds& part,
                     SeriesLinks& out) {
@@ -237,7 +237,7 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
   const bool by_data = options.model == MotionModel::automatic;
   Rounds all(execution, points, options, done, out.rounds);
   if (out.chosen == MotionModel::field) {
-    out.drift = false;  // all follow their neighbours
+    out.drift = false;  // all are predicted by their neighbours
     SeriesLinking start;
     if (options.model != MotionModel::field && choice.small_steps && !out.rotation) {
       Rounds plain(execution, points, options, done, out.rounds);
@@ -257,7 +257,7 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
     all.begin_like(part, choice.first_frame);
     if (!out.joint) all.plain_on(lags, out.persistent ? 1 : kRoundsOn);
   }
-  // Around neighbours' motion again, with what the better links say of it.
+  // With a field, the rounds are repeated with the field of the better links.
   const int times = out.chosen == MotionModel::field ? 2 : 1;
   for (int time = 0; out.joint && time < times; ++time) {
     if (all.joint_on(kJointRoundsOn, by_data ? kMostForBeliefs : kMostTriplets)) continue;
@@ -269,7 +269,8 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
   return all;
 }
 
-/// All of a series that is too large to be linked as one, block by block, with what a part of it chose.
+/// Links a series that is too large for one problem block by block, with the model and parameters chosen on a
+/// part.
 Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                          const std::function<void(int)>& done, const PartChoice& choice, const Rounds& part,
                          std::int32_t first_of_part, SeriesLinks& out) {
@@ -318,8 +319,8 @@ Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points,
   return all;
 }
 
-/// The same, with axes scaled along which residuals are longer than along others, as long as that makes links
-/// likelier: the points are left so (`axes` of the result).
+/// The same with axes scaled (series_axes.h) while that makes links more likely. The points stay scaled
+/// (`axes` of the result).
 Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
                        const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
   const SeriesLinks empty = out;
@@ -350,7 +351,7 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
   return best;
 }
 
-/// The rounds of all models: on all detections or, in a large series, on a part of them first.
+/// The rounds of all models: on all detections or, in a large series, first on a part.
 Rounds best_linking(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, const detail::Untried& untried, SeriesLinks& out) {
   PartChoice choice;
@@ -374,7 +375,7 @@ Rounds best_linking(const Execution& execution, SeriesPoints& points, const Seri
   return linking_like(execution, points, options, done, choice, chosen, out);
 }
 
-/// Costs are logarithms of densities, and clamped: positions in a far-fetched unit would be linked wrongly.
+/// Rejects extreme units of length: costs are limited logarithms of densities, so links would be wrong.
 void check_unit(const SeriesPoints& points) {
   constexpr double kMostSpacing = 1e20;
   if (points.spacing_um >= 1 / kMostSpacing && points.spacing_um <= kMostSpacing) return;
@@ -474,7 +475,7 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
     out.linking = std::move(jumps.linking);
     out.jumped = std::move(jumps.jumped);
   }
-  // Satellites that no property tells from particles pass for daughters.
+  // If no property distinguishes false detections around particles, they look like daughters.
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told))
     divide(execution, options, linked, best, out);

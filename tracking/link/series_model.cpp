@@ -16,15 +16,15 @@ namespace {
 
 using matching::Index;
 
-/// A scale is the median over as many frames around as hold so many links.
+/// A scale is the median over the surrounding frames that hold this many links.
 constexpr std::size_t kScaleSample = 300;
 constexpr std::int32_t kLeastHalfWindow = 2;
-/// So many displacements over some frames are enough for their density.
+/// Densities are fitted to about this many displacements.
 constexpr std::size_t kEnoughLengths = 30'000;
-/// No scale is taken to be below this part of the spacing: exact repetitions must not make all else
+/// Least scale in spacings, so that exactly repeated positions do not make all other displacements
 /// impossible.
 constexpr double kLeastScalePerSpacing = 0.005;
-/// Links that chance alone would offer a detection within the reach; the reach is cut where there were more.
+/// The reach is limited so that chance offers a detection at most this many links.
 constexpr double kMostByChance = 48;
 
 double beyond(const std::vector<double>& elapsed, std::int32_t frames) {
@@ -173,8 +173,8 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       lengths.insert(lengths.end(), of_frame[k].begin(), of_frame[k].end());
       std::vector<double>().swap(of_frame[k]);
     }
-    // Of particles that stay where they are a displacement over more frames must not be told from one over a
-    // single frame: both are held to the least scale.
+    // For particles at rest, both scales are at the least scale: displacements over one and more frames must
+    // not differ.
     if (k > 0 && lengths.size() > 20)
       model.growth[k] = std::max(quantile(lengths, 0.5) / median_per_scale, std::max(1e-3, least_growth));
     for (double& length : lengths) length /= model.growth[k];

@@ -19,21 +19,23 @@ namespace {
 using matching::Index;
 
 constexpr int kNodeRounds = 2, kPriceRounds = 3;
-/// Particles that truly lie close together make tracks as good as all others. Those that would be suppressed
-/// are false where so many of their sides stay open, and so many times more than of those kept: particles in
-/// clusters had at most 1.8 times as many in simulations, the embryo's rejected detections at least 3.4
-/// times.
+/// Particles that really are close together have tracks as good as all others. Detections to be suppressed
+/// are false if at least this share of their sides (before, after) has no link, and this many times more than
+/// of those kept. In simulations particles in clusters had at most 1.8 times as many, false detections of an
+/// embryo at least 3.4 times.
 constexpr double kLeastOpen = 0.02, kTimesAsOpen = 1.6;
 constexpr int kRoundsOfEvidence = 2;
-/// Used pairs nearer than this part of the radius pay these prices, in nats.
+/// If two used detections are closer than this share of the radius, these are the penalties of the two, in
+/// nats.
 constexpr double kTooClose = 0.7, kPriceOfWeaker = 1.0, kPriceOfStronger = 0.3;
-/// Detections below these log-odds are left out of the assignment.
+/// Detections with lower log-odds are left out of the assignment.
 constexpr double kLeastLogOdds = -5;
-/// The first labels: tracks of at least this part of the median length, and this long where there are frames.
+/// Tracks that label particles have at least this share of the median length, and at least kLeastLength
+/// detections unless the series is short.
 constexpr double kPartOfMedian = 0.25;
 constexpr std::size_t kLeastLength = 3;
 constexpr std::int32_t kShortSeries = 12;
-/// Candidates of each detection, as in the rounds of a linking.
+/// Limits of the candidates of each detection, as in the rounds of a linking.
 constexpr double kLikelyNats = 12;
 constexpr std::size_t kMostLikely = 20;
 
@@ -49,7 +51,7 @@ SeriesLinking linking_of_part(const SeriesLinking& linking, const SeriesPart& pa
   return out;
 }
 
-/// [points] detections on the track of each.
+/// [points] length of the track of each detection.
 std::vector<std::size_t> track_lengths(const SeriesLinking& linking) {
   std::vector<std::size_t> out(linking.next.size(), 0);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -61,7 +63,7 @@ std::vector<std::size_t> track_lengths(const SeriesLinking& linking) {
   return out;
 }
 
-/// Of those kept the ones on tracks long enough to be believed.
+/// The kept detections on tracks that are long enough.
 std::vector<char> on_long_tracks(const SeriesPoints& points, const SeriesLinking& linking,
                                  const std::vector<char>& kept) {
   const std::vector<std::size_t> length = track_lengths(linking);
@@ -76,7 +78,7 @@ std::vector<char> on_long_tracks(const SeriesPoints& points, const SeriesLinking
   return out;
 }
 
-/// Adds prices for used pairs that are too close; whether there were any.
+/// Adds penalties for used pairs that are too close; returns whether there are any.
 bool price_close_pairs(const CloseNeighbours& close, const std::vector<char>& used,
                        const std::vector<double>& log_odds, std::vector<double>& price) {
   const std::vector<double> before = price;
@@ -95,7 +97,7 @@ bool price_close_pairs(const CloseNeighbours& close, const std::vector<char>& us
   return any;
 }
 
-/// The steps' common data.
+/// The steps of choose_nodes and their data.
 class Chooser {
  public:
   Chooser(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
@@ -107,7 +109,7 @@ class Chooser {
         done_(done),
         solved_(solved) {
     const std::vector<double> central = centrality(points_, close_);
-    // The property that close pairs agree on most is the one to suppress by.
+    // Suppression uses the property on which close pairs agree most.
     std::vector<double> side;
     score_ = central;
     tie_ = central;
@@ -123,7 +125,7 @@ class Chooser {
     features_ = node_features(execution_, points_, close_, side);
   }
 
-  /// None where those that would be suppressed are as good as those that would be kept.
+  /// None if the detections to suppress have tracks as good as those to keep.
   std::optional<SeriesNodes> run(const LinkPoints& link) {
     SeriesNodes out;
     out.used = suppress_close(points_, close_, score_, tie_);
@@ -152,8 +154,7 @@ class Chooser {
   }
 
  private:
-  /// Share of the part's sides (before, after) that stay open where they are linked from frame to
-  /// frame.
+  /// Share of the part's sides (before, after) without a link after linking from frame to frame.
   double open_share(const SeriesPart& part) {
     if (part.whole.empty()) return 0;
     Rounds rounds(execution_, part.points, options_, done_, solved_);
@@ -167,7 +168,7 @@ class Chooser {
     return all > 0 ? open / all : 0;
   }
 
-  /// Of exact repetitions only the surest is ever used.
+  /// [points] 1 for the surest of the detections at one place, 0 for the others, which are not used.
   std::vector<char> distinct() const {
     std::vector<char> out(points_.size(), 1);
     for (std::size_t i = 0; i < out.size(); ++i)
@@ -190,7 +191,8 @@ class Chooser {
     return out;
   }
 
-  /// One assignment over all detections that can be particles, then with prices for pairs that are too close.
+  /// One assignment over all detections that can be particles, then more with penalties for pairs that are
+  /// too close.
   void link_all(SeriesNodes& nodes) {
     std::vector<char> possible = alone_;
     for (std::size_t i = 0; i < possible.size(); ++i)
@@ -229,7 +231,7 @@ class Chooser {
   const std::function<void(int)>& done_;
   int& solved_;
   std::vector<double> score_, tie_;
-  double told_ = 0;  ///< share of close pairs, over one half, that agree about the best property
+  double told_ = 0;  ///< share of close pairs that agree about the best property, minus one half
   NodeFeatures features_;
   std::vector<char> alone_;
   SeriesLinking linking_;

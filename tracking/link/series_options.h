@@ -1,5 +1,5 @@
 #pragma once
-/// What options of a series ask for, where that is possible.
+/// Checks of a series' options.
 
 #include <functional>
 #include <span>
@@ -10,23 +10,23 @@ namespace motes::tracking {
 
 namespace detail {
 
-/// What `automatic` does not try, because a series that moves alike needed none of it.
+/// Steps that `automatic` skips, because a series with the same motion did not need them.
 struct Untried {
-  bool pairs = false;  ///< a second start, from the links frame to frame
+  bool pairs = false;  ///< the second start, from links frame to frame
   bool drift = false, rotation = false;
 };
 
-/// As the public one; `untried` comes on top of what the options leave out.
+/// As the public function, without the steps of `untried`.
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
                         const SeriesOptions& options, const Untried& untried,
                         const std::function<void(int)>& done);
 
 }  // namespace detail
 
-/// Throws UsageError as link_series says.
+/// Throws the UsageErrors of link_series.
 void check_options(const SeriesOptions& options);
 
-/// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
+/// Keeps the properties that are asked for, or the first ones. Throws UsageError for one that does not exist.
 void choose_properties(const SeriesOptions& options, SeriesPoints& points);
 
 }  // namespace motes::tracking

@@ -12,7 +12,8 @@
 namespace motes::tracking {
 namespace {
 
-/// Of the farthest coordinate: positions are snapped to a part of the gate (link_cost.h).
+/// Least gate relative to the largest coordinate, since positions are snapped to a fraction of the gate
+/// (link_cost.h).
 constexpr double kLeastGatePerCoordinate = 0x1p-28;
 
 }  // namespace
@@ -43,7 +44,7 @@ SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& 
     if (!estimate) return out;
     options.candidates.gate = estimate->gate();
   }
-  // Points that are there twice can be as near to each other as rounding errors.
+  // Duplicates can be as near to each other as rounding errors, so that the estimated gate is too small.
   if (!(options.candidates.gate.um > kLeastGatePerCoordinate * farthest)) return out;
   const std::vector<PairLinks> links = link_frames(on_cpu, frames, options);
   for (std::size_t t = 0; t < links.size(); ++t)

@@ -1,5 +1,5 @@
 #pragma once
-/// Links frame to frame (linker.h) as links of a series: what its rounds can begin with.
+/// Links frame to frame (linker.h) as a start for the rounds of a series.
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace motes::tracking {
 
-/// The points' positions by frame, in their order, frames numbered from 0.
+/// The positions of the points by frame, in their order; frames are numbered from 0.
 std::vector<Detections> frames_of(const SeriesPoints& points);
 
-/// Each frame linked to the next within the gate, or where it is not bounded within the estimated one; no
-/// links where none can be estimated. O(points) small problems, on the CPU; the same for any thread count.
+/// Links each frame to the next within the gate, or within an estimated gate if it is not bounded; no links
+/// if none can be estimated. O(points) small problems, on the CPU; the same for any thread count.
 SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate);
 
 }  // namespace motes::tracking

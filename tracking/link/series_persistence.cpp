@@ -11,11 +11,11 @@ namespace motes::tracking {
 namespace {
 
 constexpr int kJointRounds = 16;
-/// What the data must say for persistence, in nats a link: that links before and after make links likelier.
+/// Least gain of links by persistence, in nats per link.
 constexpr double kLeastGain = 0.005;
-/// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
-/// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
-/// at -0.08.
+/// Velocity finds the most likely linking, belief propagation the links that are most likely right. Its
+/// linking may be less likely by this many nats per detection and still be better. In simulations it was
+/// better at -0.01, but not at -0.08.
 constexpr double kJointTolerance = 0.03;
 
 }  // namespace
@@ -34,7 +34,7 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   out.evidence.velocity = persistent.cost_per_point();
   out.evidence.beta = persistent.velocity_.beta();
   const double gain = before - *out.evidence.velocity;
-  // Around a motion of all it must not outweigh other explanations: half of the particles may not share it.
+  // With a common motion, returning is not accepted: half of the particles may not share the motion.
   const double least = persistent.least_beta();
   const bool returning = !out.drift && !out.rotation && gain > kReturningGain &&
                          returns(persistent.velocity_) && -*out.evidence.beta >= least;

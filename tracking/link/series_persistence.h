@@ -1,5 +1,5 @@
 #pragma once
-/// Rounds that begin with a linking and end with persistence of motion in every cost, or with beliefs over
+/// Continues rounds of a linking with persistence of motion in every cost, or with belief propagation over
 /// all tracks.
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 namespace motes::tracking {
 
 inline constexpr int kVelocityRounds = 6;
-/// Triplets of beliefs: what memory holds where they are asked for, and what `automatic` spends.
+/// Most triplets of belief propagation: for memory, and for the time of `automatic`.
 inline constexpr std::int64_t kMostTriplets = 400'000'000, kMostForBeliefs = 1'000'000'000;
-/// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection, and
-/// links that begin frame to frame after two.
+/// Belief propagation is given up after six rounds if its linking is less likely by this many nats per
+/// detection, and the start from links frame to frame after two.
 inline constexpr double kHopeless = 0.09;
 
-/// Where there are too many triplets: another model will do, unless this one is asked for.
+/// Reports too many triplets: throws if the model was asked for, otherwise another model is used.
 void spare_beliefs(bool by_data, SeriesLinks& out);
 
-/// From these rounds on, of a cost of `before`, with persistence: as far as it is asked for, or as the data
-/// ask for it (out.persistent).
+/// Continues the rounds `best`, whose cost is `before`, with persistence if it is asked for or the data show
+/// it (out.persistent).
 Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out);
 
-/// From rounds with persistence on, over all possible tracks at once, where that is as likely. `times`: how
-/// many times as large the whole series is.
+/// Continues rounds with belief propagation over all possible tracks, if its linking is about as likely.
+/// `times`: size of the whole series relative to these points.
 Rounds with_beliefs(const SeriesOptions& options, Rounds best, double times, SeriesLinks& out);
 
 }  // namespace motes::tracking

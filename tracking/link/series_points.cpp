@@ -21,7 +21,7 @@ namespace motes::tracking {
 namespace {
 
 constexpr std::size_t kDensitySample = 512, kDensityNeighbours = 10;
-/// Points so many times as far from their neighbours as most are outliers: they say nothing of the density.
+/// Points this many times as far from their neighbours as most are outliers and do not count for the density.
 constexpr double kOutlying = 100;
 
 std::uint64_t hash_of(const Vec3& p) {
@@ -29,7 +29,7 @@ std::uint64_t hash_of(const Vec3& p) {
   return splitmix64_finaliser(splitmix64_finaliser(splitmix64_finaliser(bits(p.x)) + bits(p.y)) + bits(p.z));
 }
 
-/// How far the points reach along each axis.
+/// The extent of the points along each axis.
 std::array<double, 3> extent_of(std::span<const Vec3> points) {
   Vec3 low = points.front(), high = points.front();
   for (const Vec3& p : points) {
@@ -39,7 +39,7 @@ std::array<double, 3> extent_of(std::span<const Vec3> points) {
   return {high.x - low.x, high.y - low.y, high.z - low.z};
 }
 
-/// The longest reach along an axis of the middle nine tenths of the points.
+/// The largest extent along an axis of the middle nine tenths of the points.
 double inner_extent(std::span<const Vec3> points) {
   double most = 0;
   for (double Vec3::*const along : {&Vec3::x, &Vec3::y, &Vec3::z}) {
@@ -51,7 +51,8 @@ double inner_extent(std::span<const Vec3> points) {
   return most;
 }
 
-/// Axes along which the points differ by more than rounding; outliers along one say nothing of the others.
+/// The number of axes along which the points differ by more than rounding errors. Outliers along one axis do
+/// not hide the others.
 int dims_of(std::span<const Vec3> points) {
   const std::array<double, 3> extent = extent_of(points);
   double most = *std::max_element(extent.begin(), extent.end());
@@ -62,7 +63,7 @@ int dims_of(std::span<const Vec3> points) {
   return std::max(1, static_cast<int>(std::count_if(extent.begin(), extent.end(), differs)));
 }
 
-/// Of one frame, from the distances to the tenth neighbours of some of its points; 0 where it cannot be told.
+/// The density of one frame, from the distances of some points to their tenth neighbours; 0 if unknown.
 double density_of(std::span<const Vec3> points, int dims) {
   if (points.size() < 2) return 0;
   const std::size_t wanted = std::min(kDensityNeighbours, points.size() - 1) + 1;
@@ -86,16 +87,15 @@ double density_of(std::span<const Vec3> points, int dims) {
   return volume > 0 ? sampled / volume : 0;
 }
 
-/// Detections a frame in a cube (square) as long as all reach along any axis. Not in the box around all:
-/// where one particle moves along an axis, how little it moves along the others would pass for a high
-/// density.
+/// The number of detections per frame divided by the volume of a cube (square) with the largest extent of all
+/// points. (In the box around all, a single particle that moves along one axis would have a high density.)
 double density_of_cube(const SeriesPoints& points, const std::array<double, 3>& extent) {
   const double most = *std::max_element(extent.begin(), extent.end());
   const double a_frame = static_cast<double>(points.size()) / std::max(1, points.frames());
   return most > 0 ? std::max(a_frame, 1.0) / std::pow(most, points.dims) : 1;
 }
 
-/// Adds a column that every frame has, unless it is nowhere known.
+/// Adds a column that every frame has, unless all values are unknown.
 template <class Values>
 void pool_column(std::span<const Detections> frames, const std::string& name, SeriesPoints& out,
                  const Values& values_of) {
@@ -174,7 +174,7 @@ void estimate_densities(SeriesPoints& points, const Execution& execution) {
   for (const double density : points.density)
     if (density > 0) known.push_back(density);
   if (points.at.empty()) return;
-  // Frames of one detection say nothing; then all do.
+  // Frames of one detection have no density; if there are no others, all points together give one.
   const double typical = known.empty() ? density_of_cube(points, extent_of(points.at)) : quantile(known, 0.5);
   for (double& density : points.density)
     if (!(density > 0)) density = typical;

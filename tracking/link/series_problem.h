@@ -1,5 +1,5 @@
 #pragma once
-/// The series' assignment as a sparse problem with integer costs, for those who solve it.
+/// The assignment of a series as a sparse problem with integer costs.
 
 #include <string>
 #include <vector>
@@ -11,25 +11,25 @@
 
 namespace motes::tracking {
 
-/// What detections cost that are not linked on a side, or not used, in nats.
+/// Costs in nats of detections without a link on a side, or not used.
 struct FreeCosts {
   std::vector<double> end, birth, clutter;  ///< [points]
 };
 
-/// `frames_before`: of a longer series that the points are a part of.
+/// `frames_before`: frames before the first one, if the points are a part of a longer series.
 FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, std::int32_t frames_before = 0);
 
-/// Candidates that can be in an optimum, and the self edges (each the first of its row).
+/// The problem with candidates that can be in an optimum, and self edges (each the first of its row).
 matching::SparseCosts series_problem(const Execution& execution, const SeriesPoints& points,
                                      const FreeCosts& free, const SeriesCandidates& candidates,
                                      const std::vector<double>& costs);
 
-/// The one optimum that ties leave, with its duals; `verify`: its certificate is checked. `solver` is set to
-/// the name of the one that is used.
+/// The optimum by the tie rule, with its duals. `verify`: check the certificate. `solver` is set to the name
+/// of the solver that ran.
 matching::Matching solve_problem(const Execution& execution, const matching::SparseCosts& problem,
                                  std::string& solver, bool verify, const matching::Start& start = {});
 
-/// Steps of the integer costs in nats.
+/// Converts steps of integer costs to nats.
 double nats_of(double steps);
 
 }  // namespace motes::tracking

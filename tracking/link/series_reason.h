@@ -1,5 +1,5 @@
 #pragma once
-/// Why the linker of a series took its motion model.
+/// Explains the choice of the motion model.
 
 #include <string>
 
@@ -7,11 +7,10 @@
 
 namespace motes::tracking {
 
-/// Neighbours move together where their motion makes links left out of it likelier by more than this, in nats
-/// a link.
+/// Neighbours move together if predictions by other links gain more than this, in nats per link.
 inline constexpr double kLeastCoherence = 0;
 
-/// Why `automatic` took what it took, in one clause.
+/// Why `automatic` chose its model, in one clause.
 std::string reason_of(const SeriesLinks& links);
 
 }  // namespace motes::tracking

@@ -1,6 +1,6 @@
 #pragma once
-/// The result for some detections of a series, or for its detections in another order, as one for all of them
-/// in their own order.
+/// Turns the result for some detections of a series, or for another order, into one for all detections in the
+/// original order.
 
 #include <vector>
 
@@ -10,14 +10,14 @@
 
 namespace motes::tracking::detail {
 
-/// Model and counts of the last rounds; their linking was taken before.
+/// Moves the model and counts of the last rounds to the result; their linking is already there.
 void take_rounds(Rounds&& best, SeriesLinks& links);
 
-/// Links of the detections that are particles, as links of all. O(points).
+/// Turns links of the particles into links of all detections. O(points).
 void restore_all(const SeriesPart& part, SeriesLinks& links);
 
-/// The result for detections in their own order again; `order` was linked, and copies (`copy_of` of the
-/// result) have what those have that they follow. O(points).
+/// Restores the original order of detections, of which `order` was linked. Copies (`copy_of` of the result)
+/// get the values of the detection they follow. O(points).
 void restore_order(const std::vector<matching::Index>& order, SeriesLinks& links);
 
 }  // namespace motes::tracking::detail

@@ -20,30 +20,32 @@ namespace {
 
 using matching::Index;
 
-/// Motions of single frames that may be that of the series, and frames that say which one is.
+/// Most motions of single frames that are tried as the motion of the series, and number of frames that judge
+/// them.
 constexpr std::size_t kMostOfSeries = 64, kJudgingFrames = 16;
-/// Pairs of frames, evenly spread, that must tell of a rotation.
+/// Number of evenly spread pairs of frames that are searched for a rotation first.
 constexpr std::int32_t kProbes = 32;
-/// What rotation must gain over shifts alone, in nats a frame pair, for it to be tried.
+/// Least gain of rotation over shifts, in nats per frame pair, for it to be tried.
 constexpr double kLeastGain = 2;
-/// Detections meet others within so many spacings (by chance, one of 250 does); of at least so many that meet
-/// others, links of a linking must be this share for it to be that of the motions.
+/// A moved detection meets another one if that is within kMet spacings (by chance one of 250 does). A linking
+/// already has the links of the motions if it links a share kLinkedOfMet of those that meet another one, of
+/// which there must be kLeastMet.
 constexpr double kMet = 0.1, kLeastMet = 50, kLinkedOfMet = 0.97;
 constexpr int kReweightings = 3;
-/// A frame with fewer links says nothing of its own motion.
+/// Least number of links for a frame's own motion.
 constexpr std::size_t kLeastLinks = 4;
-/// A prior that outweighs all links.
+/// Weight of a prior that outweighs all links.
 constexpr double kStiff = 1e6;
 /// Medians of the squared length of a standard normal vector, by dimensions.
 constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
 
 using Searches = std::vector<std::optional<RigidPairSearch>>;
 
-/// What is known of a pair of frames before the frames around it are asked.
+/// The hypotheses for a pair of frames, without those of the frames around it.
 struct PairFound {
-  std::vector<RigidHypothesis> free;     ///< likeliest first
-  std::vector<RigidHypothesis> shifted;  ///< without rotation, no motion among them
-  std::vector<RigidHypothesis> turned;   ///< with the rotation of the series, and its motion
+  std::vector<RigidHypothesis> free;     ///< most likely first
+  std::vector<RigidHypothesis> shifted;  ///< without rotation; includes no motion
+  std::vector<RigidHypothesis> turned;   ///< with the rotation of the series; includes its motion
 };
 
 const RigidHypothesis* likeliest(const std::vector<RigidHypothesis>& all, std::size_t scale) {
@@ -53,7 +55,8 @@ const RigidHypothesis* likeliest(const std::vector<RigidHypothesis>& all, std::s
   return best;
 }
 
-/// Motions at one scale, each from what was found without the frame before and from that frame's.
+/// Motions at one scale; each is chosen from the hypotheses of its own frame and the motion of the frame
+/// before.
 struct Motions {
   std::vector<RigidMotion> of_frame;
   double gain = 0;
@@ -80,7 +83,7 @@ Motions follow(const Searches& searches, const std::vector<PairFound>& found, st
   return out;
 }
 
-/// Motions at the likeliest scale; none where they are not so many nats likelier than without rotation.
+/// Motions at the most likely scale; empty unless they gain `least` nats over motions without rotation.
 Motions likeliest_scale(const Searches& searches, const std::vector<PairFound>& found, double least) {
   Motions best{{}, -std::numeric_limits<double>::infinity()};
   double without = best.gain;
@@ -92,7 +95,7 @@ Motions likeliest_scale(const Searches& searches, const std::vector<PairFound>& 
   return best;
 }
 
-/// The motion of a single frame that suits the frames of the whole series best.
+/// The motion of a single frame that fits the frames of the whole series best.
 RigidMotion motion_of_series(const Searches& searches, const std::vector<PairFound>& found) {
   std::vector<const RigidHypothesis*> asked;
   for (const PairFound& pair : found)
@@ -118,7 +121,7 @@ RigidMotion motion_of_series(const Searches& searches, const std::vector<PairFou
   return best;
 }
 
-/// The motions of some pairs of frames, by where they begin; none where rotation makes them no likelier.
+/// The motions of some pairs of frames, by the slot of the first frame; empty if rotation gains nothing.
 std::vector<RigidMotion> motions_of(const Execution& execution, const SeriesPoints& points,
                                     const std::vector<std::int32_t>& slots, int flat) {
   Searches searches(slots.size());
@@ -140,7 +143,7 @@ std::vector<RigidMotion> motions_of(const Execution& execution, const SeriesPoin
   });
   const RigidMotion whole = motion_of_series(searches, found);
   each([&](const RigidPairSearch& search, PairFound& out) { out.turned.push_back(search.judged(whole)); });
-  // Most series stand still rather than rotate: no need to look for shifts.
+  // Most series do not rotate; then the search for shifts is omitted.
   if (likeliest_scale(searches, found, 0).of_frame.empty()) return {};
   each([&](const RigidPairSearch& search, PairFound& out) {
     const auto add = [](const std::vector<RigidHypothesis>& more, std::vector<RigidHypothesis>& all) {
@@ -156,8 +159,8 @@ std::vector<RigidMotion> motions_of(const Execution& execution, const SeriesPoin
 
 namespace {
 
-/// Whether a linking has the links over one frame that the motions lead to: of the detections that they
-/// bring onto others, nearly all.
+/// Whether a linking already has the links of the motions: of the detections that they move onto others, it
+/// links nearly all.
 bool has_links_of(const SeriesPoints& points, const SeriesLinking& linking,
                   const std::vector<std::int32_t>& slots, const std::vector<RigidMotion>& motions) {
   double met = 0, linked = 0;
@@ -200,7 +203,7 @@ std::vector<RigidMotion> likely_motions(const Execution& execution, const Series
 
 namespace {
 
-/// Links over one frame from the detections of a frame, and what they sum to.
+/// Links to the next frame from the detections of a frame, with their sums.
 struct FrameLinks {
   std::vector<Index> from, to;
   std::vector<double> weight;
@@ -233,7 +236,7 @@ void sum_up(const SeriesPoints& points, FrameLinks& frame) {
     frame.sums.add(points.at[at(frame.from[k])], points.at[at(frame.to[k])], frame.weight[k]);
 }
 
-/// Variance of residuals along an axis; weights follow from it.
+/// Computes the weights of links. Returns the variance of residuals along an axis.
 double reweigh(const SeriesPoints& points, const std::vector<RigidMotion>& motions,
                std::vector<FrameLinks>& frames) {
   std::vector<double> squares;
@@ -254,7 +257,7 @@ double reweigh(const SeriesPoints& points, const std::vector<RigidMotion>& motio
   return variance;
 }
 
-/// Sums over all frames: of their means, and of their products about their own means.
+/// Sums over all frames of their means, and of products about these means.
 struct SeriesSums {
   double weight = 0;
   Vec3 from, to;
@@ -280,10 +283,10 @@ struct SeriesSums {
   }
 };
 
-/// How far a frame's own motion is from that of the series, and how far chance alone would bring it.
+/// The deviation of a frame's own motion from that of the series, and its expectation by chance.
 struct Deviation {
-  double rotation = 0, own_rotation = 0;  ///< squared, radians; variance about an axis
-  double shift = 0, own_shift = 0;        ///< squared; variance along an axis
+  double rotation = 0, own_rotation = 0;  ///< squared angle in radians^2; variance by chance about an axis
+  double shift = 0, own_shift = 0;        ///< squared length; variance by chance along an axis
 };
 
 Deviation deviation_of(const FrameLinks& frame, const RigidMotion& whole, double variance, int dims,
@@ -295,12 +298,12 @@ Deviation deviation_of(const FrameLinks& frame, const RigidMotion& whole, double
   return {dot(turn, turn), variance / inertia, dot(off, off), variance / frame.sums.weight()};
 }
 
-/// The variance along an axis of what deviates by more than chance would, in a frame and in most frames.
+/// The variance along an axis of the deviation beyond chance: of this frame, at least that of most frames.
 double variance_beyond(double squared, double own, double of_most, int axes) {
   return std::max(of_most, squared / axes - own);
 }
 
-/// The motion of the series and, around it, what each frame's may be.
+/// Computes the motion of the series and the priors of the frames' motions around it.
 SeriesSums set_priors(const SeriesPoints& points, int flat, double variance,
                       std::vector<FrameLinks>& frames) {
   SeriesSums sums;
@@ -322,7 +325,7 @@ SeriesSums set_priors(const SeriesPoints& points, int flat, double variance,
     const Deviation d = deviations[t].value_or(Deviation{});
     const double r = variance_beyond(d.rotation, d.own_rotation, rotation, turns),
                  s = variance_beyond(d.shift, d.own_shift, shift, dims);
-    // Where nothing may deviate: as stiff as rounding allows.
+    // If there is no deviation, the prior is as strong as rounding allows.
     frame.prior = {whole, std::min(variance / (2 * r), kStiff * (frame.sums.spread() + variance)),
                    std::min(variance / s, kStiff * (frame.sums.weight() + 1))};
     frame.belief_in_rotation = r > 0 ? r / (r + d.own_rotation) : 0;
@@ -331,7 +334,7 @@ SeriesSums set_priors(const SeriesPoints& points, int flat, double variance,
   return sums;
 }
 
-/// What the motions cost, each of its own.
+/// The cost in nats of the frames' own motions (see predict_by_rigid).
 double price_of(const SeriesPoints& points, const std::vector<FrameLinks>& frames) {
   double price = 0, most = 0;
   for (std::size_t t = 0; t + 1 < frames.size(); ++t) {
@@ -344,7 +347,7 @@ double price_of(const SeriesPoints& points, const std::vector<FrameLinks>& frame
   return price + points.dims * most;
 }
 
-/// predict_by_motions, but where `first` is known it is the place in the next frame.
+/// predict_by_motions, except that `first`, if known, is the place in the next frame.
 Prediction predict_from(const SeriesPoints& points, const std::vector<RigidMotion>& motions,
                         const std::vector<std::optional<Vec3>>& first, int lags) {
   Prediction out;
@@ -402,7 +405,7 @@ Prediction predict_by_rigid(const Execution& execution, const SeriesPoints& poin
       others.sums -= one_of(points, frame, k);
       SeriesSums all = sums;
       all.add(frame.sums, -1);
-      // Of one link alone nothing is left but rounding.
+      // With a single link, the sums of the others would be rounding errors.
       if (frame.from.size() < 2) others.sums = RigidSums(middle);
       all.add(others.sums, 1);
       RigidPrior prior = frame.prior;

@@ -21,26 +21,26 @@ namespace {
 
 using matching::Index;
 
-/// Candidates are looked for in so many of the plain rounds; later rounds keep them.
+/// Candidates are searched in this many of the plain rounds; later rounds keep them.
 constexpr int kPlainFinds = 3;
-/// In larger series the field is fitted in every fourth round with velocity or beliefs: there it hardly
-/// moves.
+/// In larger series the field is fitted only in every kFieldRounds-th round with velocity or belief
+/// propagation, in which it hardly changes.
 constexpr std::size_t kSmallSeries = 30'000;
 constexpr int kFieldRounds = 4;
-/// Links that tell whether neighbours move together.
+/// Number of links on which it is tested whether neighbours move together.
 constexpr std::int64_t kCoherenceSample = 20'000;
-/// Rounds with velocity, where beliefs may follow, end when fewer links than this share change.
+/// Rounds with velocity before belief propagation end when fewer links than this share change.
 constexpr double kSettledForBeliefs = 5e-3;
 
-/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+/// Each detection has at most kMostLikely candidates, within kLikelyNats of its most likely one.
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
 
-/// Shares of ends and births to begin with: once taken to be next to none they stay so, as far links and gaps
-/// replace all of them.
+/// Least shares of ends and births at the start. If they were close to 0 they would stay so, since far links
+/// and gaps replace ends and births.
 constexpr double kLeastAtFirst = 0.02;
 
-/// A beta that rises by less from one round to the next will not get there.
+/// If beta rises by less than this from one round to the next, it will not reach the limit.
 constexpr double kRisingBeta = 0.01;
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace motes::tracking {
 namespace {
 
-/// The part, of the series that is just large enough for one.
+/// Size of the part, relative to the smallest series that is sampled.
 constexpr double kShare = 0.3;
-/// In a cube of fewer detections too many tracks cross its sides.
+/// Least number of detections in the cube; with fewer, too many tracks cross its sides.
 constexpr std::int64_t kLeastOfFrame = 500;
-/// Detections this near to the middle are far enough from the sides, in half sides.
+/// Detections within this distance of the middle are inner ones, in units of half the side.
 constexpr double kInner = 0.75;
-/// The whole must be so many times as large for a part to save time.
+/// Least ratio of whole to part for which a part saves time.
 constexpr std::int64_t kTimes = 3;
 
 double median_of(const std::vector<Vec3>& points, double Vec3::*axis) {

@@ -7,13 +7,14 @@
 namespace motes::tracking {
 namespace {
 
-/// Up to so many detections a series takes seconds.
+/// A series of up to this many detections takes seconds.
 constexpr std::size_t kFew = 1'000'000;
-/// Up to so many it takes half an hour, in blocks.
+/// A series of up to this many takes half an hour, in blocks.
 constexpr std::size_t kMost = 100'000'000;
-/// Pairs will do where particles move less than this part of their spacing, and hardly one is missed.
+/// Linking by pairs suffices if particles move less than kEasyRatio spacings, and at most this share is
+/// without a partner.
 constexpr double kEasyRatio = 0.2, kMissingPartners = 0.01;
-/// Memory for each detection of a block with its margins, candidate links included, and of the series.
+/// Bytes of memory for each detection: of a block with its margins and candidate links, and of the series.
 constexpr std::int64_t kBytesOfBlock = 1500, kBytesOfSeries = 400;
 constexpr std::int64_t kMostOfBlock = 4'000'000;
 

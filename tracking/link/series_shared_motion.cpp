@@ -5,11 +5,12 @@
 namespace motes::tracking {
 namespace {
 
-/// The motion of all is believed where it makes links likelier by so many standard errors.
+/// The common motion is accepted if its gain is positive by this many standard errors.
 constexpr double kSure = 1.645;
 
-/// Whether motion explains the links of these rounds: not where rounds without come as far from their scale
-/// and shares. Chance pairs, the rest taken for false, can be likelier than the truth.
+/// Whether motion explains the links of these rounds. Not if rounds without motion become as likely when they
+/// start from the same scales and shares: a linking of chance pairs, with the rest as false detections, can
+/// be more likely than the truth.
 bool explained_by_motion(const Execution& execution, const SeriesOptions& options,
                          const std::function<void(int)>& done, int lags, double least, const Rounds& moved,
                          int& rounds) {

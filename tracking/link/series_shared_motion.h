@@ -1,5 +1,5 @@
 #pragma once
-/// Rounds around a motion that all detections of a frame share: a drift, or a rotation with a drift.
+/// Rounds with a common motion of all detections of a frame: a drift, or a rotation with a drift.
 
 #include <cstddef>
 #include <functional>
@@ -10,19 +10,20 @@
 
 namespace motes::tracking {
 
-/// So many detections are linked around neighbours' motion even where links without it do not tell of any:
-/// where particles move far, these links are wrong.
+/// Up to this many detections, the motion of neighbours is tried even if links without it do not show any,
+/// since these links are wrong if particles move far.
 inline constexpr std::size_t kMostForAnyField = 20'000;
-/// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
-/// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
+/// Least gain of such a field, in nats per detection. In simulations of independent particles the choice of
+/// links gave up to 0.08; samples that move as a whole gave 1 to 6.
 inline constexpr double kLeastFieldGain = 0.1;
 
-/// The rounds around the motion that all detections share, where they are likelier.
+/// Replaces the rounds by those with a common drift, if these are more likely.
 void try_drift(const Execution& execution, const SeriesOptions& options, const std::function<void(int)>& done,
                int lags, Rounds& best, SeriesLinks& out);
 
-/// The rounds that begin with a rotation of all, where they are likelier: around rotations fitted to the
-/// links or, where there are many detections, around neighbours' motion, which says the same and more.
+/// Replaces the rounds by those that start with a common rotation, if these are more likely: with rotations
+/// fitted to the links or, if there are many detections, with the motion of neighbours, which includes
+/// rotation.
 void try_rotation(const Execution& execution, const SeriesOptions& options,
                   const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out);
 

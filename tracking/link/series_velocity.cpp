@@ -19,7 +19,7 @@ constexpr double kLeastPairs = 30;
 constexpr std::size_t kEnoughPairs = 30'000;
 constexpr std::int64_t kBlock = 4096;
 constexpr std::size_t kTurningBins = 24;
-/// Nats a link that speeds must say, besides what their counts say by chance.
+/// Least gain by the dependence of lengths, in nats per link, beyond the gain by chance.
 constexpr double kLeastSpeedGain = 0.02;
 constexpr double kTurningPseudo = 0.02, kLeastTurningPseudo = 12;
 
@@ -28,7 +28,7 @@ double cosine(const Vec3& a, const Vec3& b) {
   return lengths > 0 ? std::clamp(dot(a, b) / lengths, -1.0, 1.0) : 0;
 }
 
-/// Displacement per frame of the link i -> j, beyond the prediction, and its class.
+/// Displacement per frame of the link i -> j, minus the predicted one, and its class.
 struct Neighbour {
   Vec3 velocity;
   std::size_t kind = 0;
@@ -38,7 +38,7 @@ Neighbour neighbour(const SeriesPoints& points, const Prediction& prediction, In
   return {1.0 / lag * residual(points, prediction, i, j), lag > 1 ? std::size_t{1} : std::size_t{0}};
 }
 
-/// Displacements on tracks, and the velocity beside each, in scales of the frame.
+/// Displacements on tracks, and the velocity of the neighbouring link of each, in units of the frame's scale.
 struct Sample {
   std::vector<Vec3> d, v;
 };
@@ -74,7 +74,8 @@ TurningDensity::TurningDensity(const std::vector<double>& counts, int dims) {
   const double pseudo = std::max(kLeastTurningPseudo, kTurningPseudo * all);
   const auto bins = static_cast<double>(counts.size());
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    // Directions at random: cosines are uniform in space; in the plane angles are; on a line two values.
+    // Random directions: in space cosines are uniform; in the plane angles are; on a line cosines are -1
+    // or 1.
     const double low = -1 + 2 * static_cast<double>(k) / bins, high = low + 2 / bins;
     const double share = dims == 3   ? 1 / bins
                          : dims == 2 ? (std::acos(low) - std::acos(std::min(1.0, high))) / std::acos(-1.0)
@@ -157,7 +158,7 @@ Samples samples_of(const SeriesPoints& points, const Prediction& prediction, con
   return out;
 }
 
-/// One sample of all frames', in their order.
+/// The samples of all frames in one, in order.
 Sample pooled(std::vector<Samples>& frames, std::size_t lag, std::size_t side, std::size_t kind) {
   Sample out;
   for (Samples& frame : frames) {
@@ -169,7 +170,7 @@ Sample pooled(std::vector<Samples>& frames, std::size_t lag, std::size_t side, s
   return out;
 }
 
-/// Mean gain of links over one frame, in blocks so that threads change nothing.
+/// Mean gain of links over one frame, summed in blocks so that it does not depend on the number of threads.
 double mean_gain(int threads, const VelocityModel& velocity, const SeriesModel& model, const Sample& links) {
   if (links.d.empty()) return 0;
   const auto n = static_cast<std::int64_t>(links.d.size());
@@ -209,7 +210,7 @@ VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& point
   });
   const auto count = static_cast<double>(std::max<std::size_t>(links.d.size(), 1));
   out.gain = mean_gain(threads, out, model, links);
-  // Turning alone is the plainer form: speeds must say more than their counts would by chance.
+  // The form without dependence of lengths is simpler, so lengths must gain more than by chance.
   VelocityModel with_speeds = out, turning = without_speeds(out);
   with_speeds.form = turning.form = PersistenceForm::turning;
   turning.gain = mean_gain(threads, turning, model, links);

@@ -18,15 +18,15 @@ using matching::Cost;
 using matching::Index;
 using matching::Offset;
 
-/// A window looks so many times as far ahead as a link can reach, where there is room, and as far at least.
+/// A window extends this many times the longest link beyond its core, if there is room, and at least once.
 constexpr std::int32_t kLookAhead = 3;
 
-/// Frames [begin, end) of a series, of which those before `core_end` are decided.
+/// Frames [begin, end) of a series; links from those before `core_end` are decided.
 struct Window {
   std::int32_t begin = 0, core_end = 0, end = 0;
 };
 
-/// `lags`: the most frames that a link of the model can pass, which decides what ends cost.
+/// `lags`: the largest number of frames of a link, on which the costs of ends depend.
 Window window_from(const SeriesPoints& points, std::int32_t begin, std::int64_t at_once, std::int32_t lags) {
   const std::int32_t frames = points.frames();
   const auto size = [&](std::int32_t end) {
@@ -35,7 +35,7 @@ Window window_from(const SeriesPoints& points, std::int32_t begin, std::int64_t 
   std::int32_t end = begin + 1;
   while (end < frames && size(end + 1) <= at_once) ++end;
   if (end == frames) return {begin, frames, frames};
-  // At most a third of the frames is looked at twice, unless links reach further.
+  // At most a third of the frames is in two windows, unless links are longer.
   const std::int32_t ahead = std::clamp((end - begin) / 3, lags, kLookAhead * lags);
   const std::int32_t core_end = std::max(begin + 1, end - ahead);
   return {begin, core_end, std::min(frames, core_end + ahead)};
@@ -79,10 +79,10 @@ SeriesLinking part_of(const SeriesPoints& points, const SeriesLinking& linking, 
   return out;
 }
 
-/// A decided row that has edges to columns whose price another window settles.
+/// A decided row with edges to columns whose price another window determines.
 struct Seam {
   Index row = 0;
-  Cost paid = 0, exit = 0;  ///< what it pays, prices not counted; what its end would cost
+  Cost paid = 0, exit = 0;  ///< its cost, without prices; the cost of its end
   Index paid_to = -1;
   std::vector<std::pair<Index, Cost>> edges;
 };
@@ -144,7 +144,7 @@ class Windows {
     note_seams(window, open, all, answer);
   }
 
-  /// The problem without the columns that are taken: they stay free at no cost.
+  /// The problem without edges to taken columns, which stay free at no cost.
   matching::SparseCosts without_taken(const matching::SparseCosts& all, Index first) const {
     const auto taken = [&](Index j) { return taken_[at(first + j)] != 0; };
     matching::SparseCosts out;
@@ -168,7 +168,7 @@ class Windows {
     return out;
   }
 
-  /// Prices and links that the window before found, where they are still to be had.
+  /// A start with the prices of the window before, and its links if their columns are not taken.
   matching::Start start_of(const matching::SparseCosts& problem, Index first) {
     if (first == 0) return {};
     start_v_ = problem.unmatched_col_cost;
@@ -187,7 +187,7 @@ class Windows {
     return {start_row_to_col_, {}, start_v_};
   }
 
-  /// Takes over what the window says of its core, and its prices.
+  /// Stores the decisions for the window's core, and its prices.
   void decide(const Window& window, const matching::SparseCosts& problem, const matching::Matching& answer) {
     const Index first = points_.offset[at(window.begin)], core = points_.offset[at(window.core_end)] - first;
     SeriesSolution& s = out_.solution;
@@ -217,7 +217,7 @@ class Windows {
     }
   }
 
-  /// Decided rows with edges to columns of later windows, or to those that are taken: `all` has these too.
+  /// Stores decided rows with edges to columns of later windows or to taken ones; `all` contains these edges.
   void note_seams(const Window& window, const matching::SparseCosts& problem,
                   const matching::SparseCosts& all, const matching::Matching& answer) {
     const Index first = points_.offset[at(window.begin)], core = points_.offset[at(window.core_end)] - first;
@@ -242,7 +242,8 @@ class Windows {
     decided_ = first + core;
   }
 
-  /// How far rows pay more than their best offer, once all prices of their columns are known.
+  /// Adds to the gap how much rows cost more than their best edge, once all prices of their columns are
+  /// known.
   void settle_seams(bool all) {
     std::vector<Seam> later;
     for (Seam& seam : seams_) {
@@ -267,10 +268,10 @@ class Windows {
   const SeriesModel& model_;
   const SeriesLinking& keep_;
   const WindowOptions& options_;
-  std::vector<Cost> price_;    ///< [points] of its column, once a window has one
+  std::vector<Cost> price_;    ///< [points] price of the column, from a window
   std::vector<char> taken_;    ///< [points] a decided link of an earlier window leads to it
-  std::vector<Index> holder_;  ///< [points] row that its column went to
-  std::vector<Cost> start_v_;  ///< of the window
+  std::vector<Index> holder_;  ///< [points] row linked to the column
+  std::vector<Cost> start_v_;  ///< start prices of the window
   std::vector<Index> start_row_to_col_;
   std::vector<Seam> seams_;
   Index decided_ = 0;               ///< detections before this one are decided

@@ -17,25 +17,26 @@ namespace {
 
 using matching::Index;
 
-/// Series of more frames are simulated in part.
+/// Most frames of a simulated series.
 constexpr std::size_t kFewFrames = 12;
-/// A step is drawn among those that followed a step of about this length: so many to either side.
+/// A step is drawn from those that followed a step of similar length: this many with shorter and with longer
+/// ones.
 constexpr std::ptrdiff_t kAlike = 20;
-/// Around neighbours' motion it is drawn among those of so many detections around: steps differ from place to
-/// place, as crowding does.
+/// If links follow neighbours, a step is drawn from those of this many detections nearby, since steps and
+/// crowding vary in space.
 constexpr std::size_t kAround = 16;
-/// Particles come no nearer than the nearest tenth of the real ones are, in so many trials.
+/// Particles stay apart by the quantile kNearest of real distances; kTrials steps are tried for that.
 constexpr double kNearest = 0.1;
 constexpr int kTrials = 12;
-/// They stay where detections of their frame are: within so many spacings of one.
+/// Particles stay within this many spacings of a detection of their frame.
 constexpr double kInside = 0.6;
 
 double squared_distance(const Vec3& a, const Vec3& b) { return squared_length(a - b); }
 
-/// A step, in scales of its frame, and the one before it on its track.
+/// A step and the one before it on its track, in units of the frame's scale.
 struct Steps {
   Vec3 before, after;
-  double length = 0;  ///< of the one before
+  double length = 0;  ///< length of the one before
 };
 
 class Simulation {
@@ -72,9 +73,9 @@ class Simulation {
 
  private:
   struct Particle {
-    Vec3 at, step;  ///< the step in scales, 0 where it has none
+    Vec3 at, step;  ///< the last step in units of the scale; 0: none
     std::int64_t number = 0;
-    std::int32_t seen = 0;  ///< the next frame in which it is seen
+    std::int32_t seen = 0;  ///< the next frame in which it is detected
     bool moved = false;
   };
 
@@ -119,7 +120,8 @@ class Simulation {
                      [](const Steps& a, const Steps& b) { return a.length < b.length; });
   }
 
-  /// Where tracks start, and what share of them ends, by frame: the simulated series grows as the real one.
+  /// For each frame, where tracks start and what share of them ends, so that the simulated series grows like
+  /// the real one.
   void gather_turnover() {
     started_.resize(at(points_.frames()));
     ended_.resize(at(points_.frames()));
@@ -133,14 +135,14 @@ class Simulation {
     for (std::size_t t = 0; t < ended_.size(); ++t) ended_[t] /= std::max(tracked[t], 1.0);
   }
 
-  /// Sets how many frames are simulated; the first one of those that have most to tell.
+  /// Sets the number of simulated frames. Returns the first of the real frames to imitate.
   std::int32_t window(std::size_t detections) {
     const std::int32_t all = points_.frames();
     frames_ = all;
     if (points_.size() <= 2 * detections) return 0;
     const std::size_t a_frame = std::max<std::size_t>(1, points_.size() / at(all));
     frames_ = std::min(all, static_cast<std::int32_t>(std::max(kFewFrames, detections / a_frame)));
-    // Where most detections are.
+    // The frames with most detections.
     std::int32_t best = 0;
     Index most = -1;
     for (std::int32_t t = 0; t + frames_ <= all; ++t)
@@ -172,7 +174,7 @@ class Simulation {
         near.nearest(p, 2, index.data(), squared.data());
         nearest.push_back(squared[1]);
       }
-      // Particles that hide each other come together.
+      // Particles that hide each other may come close.
       exclusion2_ = occlusion_ ? 0 : quantile(nearest, kNearest);
     }
     for (const Vec3& p : start) add(p, 0);
@@ -180,10 +182,11 @@ class Simulation {
 
   void add(const Vec3& p, std::int32_t t) { particles_.push_back({p, {}, count_++, t, false}); }
 
-  /// Whether a place lies in the part of the sample that is simulated.
+  /// Whether a place is in the simulated part of the sample.
   bool in_part(const Vec3& p) const { return !part_ || squared_distance(p, middle_) <= part2_; }
 
-  /// Frames until a particle that is seen now, in that frame of the real series, is seen again; 0: never.
+  /// Frames until a particle that is detected now, in that frame of the real series, is detected again; 0:
+  /// never.
   std::int32_t pause(std::int32_t real) {
     if (uniform() < ended_[at(real)]) return 0;
     if (occlusion_ && uniform() < occlusion_->hidden_share()) return 1;
@@ -193,7 +196,7 @@ class Simulation {
     return 1;
   }
 
-  /// Of particles that hide each other one is seen, between them.
+  /// Replaces particles that hide each other by one detection between them.
   void merge_near(std::vector<std::pair<Vec3, std::int64_t>>& seen) {
     const double least = occlusion_->radius_um() * occlusion_->radius_um();
     std::shuffle(seen.begin(), seen.end(), rng_);
@@ -246,7 +249,7 @@ class Simulation {
     out.particle.push_back(std::move(names));
   }
 
-  /// A step of one of the detections around that place, in a random direction.
+  /// The length of a step of a detection near that place, in a random direction.
   Vec3 draw_around(const NearPoints& near, std::int32_t t, const Vec3& place) {
     std::array<std::size_t, kAround> index{};
     std::array<double, kAround> squared{};
@@ -260,7 +263,7 @@ class Simulation {
     return length * direction();
   }
 
-  /// A step like those of the tracks, after the one before it.
+  /// A step like those of the tracks that followed a similar step.
   Vec3 draw(const Particle& p) {
     if (alone_.empty()) return {};
     const double before = std::sqrt(dot(p.step, p.step));
@@ -305,7 +308,7 @@ class Simulation {
       const auto inside = [&](const Vec3& there) {
         return in_part(there) && distance2(near_there, there, index) <= inside2;
       };
-      // Of the trials the first that is far enough from the others, or the one that is farthest.
+      // The first trial that is far enough from other particles, or the farthest one.
       Vec3 step;
       double farthest = -1;
       for (int trial = 0; trial < kTrials && farthest < exclusion2_; ++trial) {
@@ -318,7 +321,7 @@ class Simulation {
         for (const Vec3& q : placed) nearest = std::min(nearest, squared_distance(q, there));
         if (nearest > farthest) farthest = nearest, step = one;
       }
-      // The sample's border reflects.
+      // Particles are reflected at the border of the sample.
       if (const Vec3 back = -1 * step; !inside(to + scale * step) && inside(to + scale * back)) step = back;
       p.at = to + scale * step;
       p.step = step;
@@ -336,11 +339,11 @@ class Simulation {
   std::shared_ptr<const Occlusion> occlusion_;
   std::array<bool, 3> moves_{};
   std::vector<Vec3> alone_;
-  std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each
+  std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each detection
   std::vector<Steps> steps_;
   std::vector<Particle> particles_;
   std::vector<std::vector<Vec3>> started_;  ///< [frames] first positions of tracks
-  std::vector<double> ended_;               ///< [frames] share of the tracks that ends
+  std::vector<double> ended_;               ///< [frames] share of the tracks that end
   bool part_ = false;                       ///< only the detections around middle_ are simulated
   Vec3 middle_;
   double part2_ = 0;  ///< squared radius of that part

@@ -9,9 +9,9 @@ namespace motes::tracking {
 namespace {
 
 constexpr double kLeastLog = -12, kBinsPerOctave = 4;
-/// Groups at most, and pairs of lengths for each pair of groups, at least.
+/// Most groups, and least number of pairs of lengths for each pair of groups.
 constexpr std::size_t kMostGroups = 8, kLeastInPair = 25;
-/// Pairs of lengths that have nothing to do with each other, which are added: a share, or so many.
+/// Added pairs of independent lengths: as a share, and at least this many.
 constexpr double kPseudo = 0.02, kLeastPseudo = 12;
 
 std::vector<std::uint8_t> bins_of(std::span<const double> lengths) {
@@ -21,7 +21,7 @@ std::vector<std::uint8_t> bins_of(std::span<const double> lengths) {
   return out;
 }
 
-/// Which of the groups, of as many lengths each, the bins belong to. `lengths`: their bins.
+/// Sets the group of each bin; groups have equal numbers of lengths. `lengths`: the bins of lengths.
 template <std::size_t N>
 void set_groups(const std::vector<std::uint8_t>& lengths, std::size_t groups,
                 std::array<std::uint8_t, N>& out) {

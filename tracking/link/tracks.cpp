@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// One detection on its way into the TrackSet. A series holds fewer than 2^32 of both.
+/// A detection by frame and index. A series has fewer than 2^32 of both.
 struct Place {
   Place(std::size_t f, std::size_t d)
       : frame(static_cast<std::uint32_t>(f)), detection(static_cast<std::uint32_t>(d)) {}
@@ -30,12 +30,12 @@ struct Place {
 
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
-/// The places of all tracks, one track after the other, and where each starts. next(place): where its
-/// detection is seen next, in a later frame; frame kNowhere where it is not.
+/// The places of all tracks, track by track, and where each track starts. next(place): the next detection of
+/// the same particle, in a later frame; its frame is kNowhere if there is none.
 template <class Next>
 std::vector<Place> order_by_track(std::span<const Detections> frames, const Next& next_of,
                                   std::vector<std::int64_t>& offsets) {
-  std::vector<std::size_t> first(1, 0);  // of each frame's places in `at_place`
+  std::vector<std::size_t> first(1, 0);  // where the places of each frame begin in `at_place`
   for (const Detections& frame : frames) first.push_back(first.back() + frame.size());
   std::vector<bool> has_previous(first.back(), false);
   const auto index_of = [&](const Place& p) {
@@ -43,8 +43,8 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, const Next
       throw std::out_of_range("build_tracks: a link leads to no detection");
     return first[p.frame] + p.detection;
   };
-  // First how many points a track has from here on, then where in `order` this one goes. Frame by frame, so
-  // that little memory is in use at a time: following one track after the other takes twice as long.
+  // First the number of points of a track from here on, then the index of this one in `order`. Frame by
+  // frame, for locality: following track by track takes twice as long.
   std::vector<std::int64_t> at_place(first.back(), 1);
   for (std::size_t f = frames.size(); f-- > 0;)
     for (std::size_t d = 0; d < frames[f].size(); ++d)
@@ -71,8 +71,8 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, const Next
   return order;
 }
 
-/// The frames' own columns by name, in the order in which they first occur. O(columns of all frames), times a
-/// logarithm where frames differ in their order.
+/// The columns of the frames by name, in the order of their first occurrence. O(columns of all frames), times
+/// a logarithm if their order differs between frames.
 struct NamedColumns {
   explicit NamedColumns(std::span<const Detections> frames) {
     std::map<std::string_view, std::size_t> place_of;
@@ -91,10 +91,11 @@ struct NamedColumns {
     }
   }
   std::vector<std::string_view> names;
-  std::vector<std::vector<const std::vector<double>*>> by_frame;  ///< [names][frames]; null where it lacks it
+  /// [names][frames]; null: the frame lacks the column.
+  std::vector<std::vector<const std::vector<double>*>> by_frame;
 };
 
-/// Columns that any frame has, in a fixed order: the detector's own, then the tables'.
+/// Columns that any frame has, in a fixed order: radius, intensity and quality, then the others.
 std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames,
                                               std::span<const Place> order) {
   std::vector<PropertyColumn> out;
