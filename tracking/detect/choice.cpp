@@ -31,7 +31,7 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr double kFalseShare = 0.05;      // of false spots among those found
-constexpr std::int64_t kMinima = 3000;    // about so many are sampled
+constexpr std::int64_t kMinima = 3000;    // about this number is sampled
 constexpr double kHotScore = 8;           // score of a hot voxel, in units of the noise's stretch
 constexpr double kCrowd = 0.0035;         // in crowds a volume of one sigma cubed holds more spots
 constexpr double kNearLevel = 0.7;        // scores near the level, relative to it, in crowds
@@ -183,8 +183,8 @@ std::vector<double> without(std::vector<double> scores, const std::vector<Chosen
 }
 
 /// Levels for a given number of false spots. They come from the tail of all maxima, without the spots found
-/// by the automatic choice. If spots are so many that they make the tail, the tail of the minima (`skew()`
-/// times as long) and the law of noise bound it. Frames of few maxima have no usable tail.
+/// by the automatic choice. If there are so many spots that they form the tail, the tail of the minima
+/// (`skew()` times as long) and the law of noise bound it. Frames of few maxima have no usable tail.
 template <class Skew>
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
                       const std::vector<ChosenSpot>& spots, double false_spots, double dof,

@@ -40,13 +40,13 @@ Calibration calibrate(const std::vector<std::pair<double, bool>>& links);
 struct SimulatedSeries {
   std::vector<Detections> frames;
   std::vector<std::vector<std::int64_t>> particle;  ///< [frames][detections], -1 false
-  std::int32_t first_frame = 0;                     ///< of the linked series, that its first one is like
+  std::int32_t first_frame = 0;  ///< the frame of the linked series that the first frame resembles
 };
 
-/// A series like the linked one: it begins at detections of the first frame (those around its middle where
-/// there are too many), and moves, is missed, ends, begins and is cluttered as the found tracks are. It stays
-/// where the detections are, and keeps their distance. `stretch`: by how much steps, beyond the neighbours'
-/// motion where that is predicted, are longer than those of the tracks.
+/// Simulates a series like the linked one. It starts at detections of the first frame (those around its
+/// middle if there are too many). Steps, missed detections, ends, starts and false detections are drawn like
+/// those of the found tracks. Particles stay where detections are, and keep their distances. `stretch`:
+/// factor for the steps, without the predicted motion of neighbours.
 SimulatedSeries simulate_like(const SeriesLinks& links, const Prediction& prediction, std::size_t detections,
                               std::uint64_t seed, double stretch = 1);
 
@@ -55,17 +55,19 @@ struct Judged {
   std::vector<std::pair<double, bool>> links;
   double uncertain = 0;  ///< relative error of the share of wrong links
 
-  double wrong() const;          ///< links
+  double wrong() const;          ///< number of wrong links
   double wrong_by_odds() const;  ///< share of wrong links by the odds
 };
 
-/// Links of a tenth fewer detections: the share of the links between the others that are not found again.
-/// `links`: of points in the order of their frames. O(one linking). The same for any thread count.
+/// Links the series again without a tenth of its detections, and returns the share of the links between the
+/// others that are not found again. `links`: with points in the order of frames. O(one linking). The same for
+/// any thread count.
 double changed_links(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                      std::uint64_t seed);
 
-/// Simulated links like those of the series. Around neighbours' motion steps are stretched or shortened until
-/// as many links change with a tenth fewer detections as in the series itself.
+/// Simulates and links series like the given one. If links follow the motion of neighbours, steps are
+/// stretched or shortened until as many links change without a tenth of the detections as in the given
+/// series.
 Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
                    const SeriesOptions& options, const ConfidenceOptions& how);
 

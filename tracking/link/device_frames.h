@@ -13,21 +13,22 @@
 
 namespace motes::tracking {
 
-/// Pairs of frames are linked side by side by several threads; a frame is loaded by the thread that needs it
-/// first, and its memory serves another frame once both of its pairs are done. Safe to use from several
-/// threads.
+/// The frames of a series on the device, while several threads link pairs of them. The thread that needs a
+/// frame first loads it. When both of its pairs are finished, its memory is used for another frame. Safe to
+/// use from several threads.
 class DeviceFrames {
  public:
-  /// Memory for a frame each, of frames that are done with.
+  /// Memory of frames that are finished, for reuse.
   using Spare = std::vector<std::unique_ptr<DeviceFrame>>;
 
-  /// The detections must stay while this lives; so must `spare`, all of one device, which no other code may
-  /// use meanwhile.
+  /// The detections and `spare` must outlive the object. `spare`: of one device; no other code may use it
+  /// during this time.
   DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms, Spare& spare);
 
-  /// Frame k, until release(k) was called as often as frame(k). Throws as DeviceFrame::load does, each time.
+  /// Frame k, loaded at the first call. Valid until release(k) has been called as often as frame(k). Every
+  /// call throws if DeviceFrame::load does.
   const DeviceFrame& frame(const Execution& execution, std::size_t k);
-  /// A pair is done with frame k.
+  /// Tells that a pair is finished with frame k.
   void release(std::size_t k);
 
  private:
@@ -39,7 +40,7 @@ class DeviceFrames {
   std::span<const Detections* const> detections_;
   CandidateTerms terms_;
   std::vector<Entry> entries_;
-  std::mutex mutex_;  ///< of uses_left and spare_
+  std::mutex mutex_;  ///< protects uses_left and spare_
   Spare& spare_;
 };
 
