@@ -1,5 +1,5 @@
 #pragma once
-/// Small track sets for the scores' tests.
+/// Small track sets for the tests of scores.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TrackPoint {
 };
 using TrackPoints = std::vector<TrackPoint>;
 
-/// Track i gets number i.
+/// The tracks as a TrackSet; track i has track_id i.
 inline TrackSet make_tracks(const std::vector<TrackPoints>& tracks, std::vector<std::int64_t> parents = {}) {
   TrackSet set;
   for (const TrackPoints& track : tracks) {
@@ -35,7 +35,7 @@ inline TrackSet make_tracks(const std::vector<TrackPoints>& tracks, std::vector<
   return set;
 }
 
-/// Random walks in a small box, so that tracks come near each other; some with gaps.
+/// Random walks in a small box, so that tracks come near each other. `gaps`: some have gaps.
 inline std::vector<TrackPoints> random_tracks(std::mt19937_64& random, int count, bool gaps,
                                               double box = 10) {
   std::uniform_real_distribution<double> place(0, box), move(-1.5, 1.5);

@@ -1,4 +1,4 @@
-// Nearest neighbours of all points at once, against sorting all distances.
+// Nearest neighbours of all points, compared with sorting all distances.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,7 +34,7 @@ void check_nearest(const std::vector<Vec3>& points, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("nearest neighbours are found where whole leaves of points coincide") {
+TEST_CASE("nearest neighbours are found if all points of a leaf coincide") {
   std::mt19937_64 rng(1);
   std::uniform_real_distribution<> uniform(0, 10);
   const auto draw = [&] { return Vec3{uniform(rng), uniform(rng), uniform(rng)}; };

@@ -1,5 +1,5 @@
-// Confidence: the calibration on known odds, the simulated series, and what is given on series whose links
-// are known.
+// Confidence: the calibration on known odds, simulated series, and the confidence of series whose links are
+// known.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using testing::walkers_moved;
 
 namespace {
 
-/// Walkers at unit density, new steps drawn in each frame.
+/// Walkers at unit density, with independent steps in each frame.
 Walkers walkers(int n, int count, double step, std::uint64_t seed) {
   std::normal_distribution<> normal;
   return walkers_moved(n, count, seed, [&](std::mt19937_64& rng) {
@@ -32,7 +32,7 @@ Walkers walkers(int n, int count, double step, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("calibration finds what share is right at which odds") {
+TEST_CASE("calibration finds the share of right links for each odds") {
   std::mt19937_64 rng(3);
   std::uniform_real_distribution<> uniform;
   std::normal_distribution<> normal(3, 3);
@@ -47,13 +47,13 @@ TEST_CASE("calibration finds what share is right at which odds") {
     INFO("z " << z);
     CHECK(calibration(z) == Approx(truth(z)).margin(0.03));
   }
-  // Rising everywhere, and a probability.
+  // The calibration rises everywhere and is a probability.
   for (double z = -40; z < 40; z += 0.25) {
     CHECK(calibration(z) <= calibration(z + 0.25));
     CHECK(calibration(z) > 0);
     CHECK(calibration(z) < 1);
   }
-  // Without links the odds are taken as they are.
+  // Without links the odds are not changed.
   CHECK(detail::calibrate({})(0) == 0.5);
 }
 
@@ -88,14 +88,15 @@ TEST_CASE("a simulated series is as dense and moves as far as the linked one") {
   CHECK(std::sqrt(squares / steps / 3) == Approx(0.12).epsilon(0.1));
 }
 
-TEST_CASE("detections that may be satellites make their links unsure") {
+TEST_CASE("links of detections that may be false ones around a particle are less sure") {
   Detections d;
   for (const double x : {0.0, 0.2, 5.0, 9.0, 9.5})
     d.x_um.push_back(x), d.y_um.push_back(0), d.z_um.push_back(0);
   SeriesPoints points = pool_points(std::vector{d});
   CHECK(detail::particle_probabilities(points, 1) == std::vector<double>(5, 1));
   points.log_odds = {1, 0, 2, 1, 1};
-  const std::vector<double> p = detail::particle_probabilities(points, 0.6);  // 0.36: only the first two meet
+  // Within 0.36: only the first two.
+  const std::vector<double> p = detail::particle_probabilities(points, 0.6);
   const double e = std::exp(1.0);
   CHECK(p[0] == Approx(e / (e + 1 + 0.05)));
   CHECK(p[1] == Approx(1 / (e + 1 + 0.05)));
@@ -108,8 +109,8 @@ TEST_CASE("detections that may be satellites make their links unsure") {
   CHECK(detail::among_particles(1, 0.5, 0.5).either == Approx(0.625));
 }
 
-TEST_CASE("a simulated series grows where the linked one grows, and stays as dense") {
-  // All of 400 walkers that come into sight one after the other, as cells of an embryo do, but for 20.
+TEST_CASE("a simulated series grows in the same places as the linked one, and has its density") {
+  // 400 walkers, of which all but 20 appear one after the other, like the cells of an embryo.
   Walkers series = walkers(400, 16, 0.1, 11);
   for (std::size_t t = 0; t < series.frames.size(); ++t) {
     Detections& d = series.frames[t];
@@ -183,7 +184,7 @@ TEST_CASE("cutting unsure links leaves fewer wrong ones") {
   }
 }
 
-TEST_CASE("a link that is cut counts no more, neither among all nor among those over gaps") {
+TEST_CASE("a link that is cut is no longer counted, neither among all nor among those over gaps") {
   SeriesLinks links;
   links.points.slot = {0, 1, 3, 0, 2};
   links.linking.next = {1, 2, -1, 4, -1};

@@ -1,5 +1,5 @@
-// Confidence by series like the linked one: what changes when detections are left out, their linking, and the
-// expected share of wrong links where neighbours' motion is found in part.
+// Confidence by simulated series: links that change if detections are left out, the linking of simulated
+// series, and the expected share of wrong links if the motion of neighbours is only partly found.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ using testing::walkers_moved;
 
 namespace {
 
-/// Particles that waves of four spacings carry along, another way in every frame, and that diffuse.
+/// Diffusing particles in a flow with waves of four spacings, whose direction differs in every frame.
 Walkers stirred(int n, int count, double flow, double diffusion, std::uint64_t seed) {
   std::normal_distribution<> normal;
   const double wave = 2 * std::numbers::pi / 4;
@@ -40,7 +40,7 @@ Walkers stirred(int n, int count, double flow, double diffusion, std::uint64_t s
   });
 }
 
-/// Swaps where the links of neighbours lead, of about `part` of the detections' pairs.
+/// Exchanges the links of neighbouring detections, for about a share `part` of the pairs.
 void swap_neighbours(double part, SeriesLinks& links) {
   std::mt19937_64 rng(1);
   const SeriesPoints& points = links.points;
@@ -85,8 +85,8 @@ TEST_CASE("links that are certain do not change when detections are left out") {
   CHECK(changed(0.3, 1) == hard);
 }
 
-TEST_CASE("a linking tries no start and no motion of all that it is told to leave") {
-  // A drift, another way in every frame.
+TEST_CASE("a linking skips the starts and common motions that it is told to skip") {
+  // A drift whose direction differs in every frame.
   std::normal_distribution<> normal;
   const Walkers series = walkers_moved(100, 8, 3, [&](std::mt19937_64& rng) {
     const Vec3 drift{normal(rng), normal(rng), normal(rng)};
@@ -98,7 +98,7 @@ TEST_CASE("a linking tries no start and no motion of all that it is told to leav
   CHECK(detail::link_series({}, series.frames, {}, {.pairs = true}, {}).rounds < all.rounds);
 }
 
-TEST_CASE("the expected share of wrong links is near the true one where whole regions move the wrong way") {
+TEST_CASE("the expected share of wrong links is near the true one if whole regions are linked wrongly") {
   for (const double flow : {0.3, 0.6}) {
     const Walkers series = stirred(600, 10, flow, 0.08, 5);
     const SeriesOptions options;
@@ -131,8 +131,8 @@ TEST_CASE("links of a few particles that rotate together are sure") {
   CHECK(link_confidence({}, links, options).wrong < 0.05);
 }
 
-TEST_CASE("links of particles that rotate are sure where others rotate about another centre") {
-  // In the plane; one by one those of the first rotation give way to those of the second.
+TEST_CASE("links of particles that rotate are sure if others rotate about another centre") {
+  // In the plane; particles of the first rotation are replaced one by one by those of the second.
   const int n = 40, count = 20;
   const double side = std::sqrt(n), angle = 0.15;
   std::mt19937_64 rng(3);
@@ -172,7 +172,7 @@ TEST_CASE("links of particles that rotate are sure where others rotate about ano
   CHECK(confidence.wrong == Approx(wrong).margin(0.05));
 }
 
-TEST_CASE("parameters that a simulated series begins with lead to the links that guesses lead to") {
+TEST_CASE("a simulated series is linked alike from given parameters and from guesses") {
   for (const bool directed : {false, true}) {
     CAPTURE(directed);
     const Walkers series =
@@ -196,7 +196,7 @@ TEST_CASE("parameters that a simulated series begins with lead to the links that
   }
 }
 
-TEST_CASE("of few detections more than one series is simulated") {
+TEST_CASE("more than one series is simulated if detections are few") {
   const Walkers series = stirred(15, 10, 0, 0.25, 2);
   SeriesOptions options;
   options.model = MotionModel::standing;
@@ -204,7 +204,7 @@ TEST_CASE("of few detections more than one series is simulated") {
   CHECK(link_confidence({}, links, options).simulated_links > 5 * links.links);
 }
 
-TEST_CASE("simulated steps are stretched where more links are wrong than the steps of the tracks tell") {
+TEST_CASE("simulated steps are stretched if more links are wrong than the steps of the tracks show") {
   const Walkers series = stirred(300, 6, 0.3, 0.15, 5);
   SeriesOptions options;
   options.model = MotionModel::field;
@@ -214,7 +214,7 @@ TEST_CASE("simulated steps are stretched where more links are wrong than the ste
   const double wrong = share_wrong(series, links);
   REQUIRE(wrong > 0.4);
   const detail::Judged judged = detail::judged_like({}, links, prediction, options, {});
-  // A quarter with the steps as they are.
+  // Without stretching it would be a quarter.
   CHECK(judged.wrong() / static_cast<double>(judged.links.size()) == Approx(wrong).margin(0.15));
 }
 

@@ -26,7 +26,7 @@ using motes::tracking::Polarity;
 
 const Execution kTwo{2};
 
-/// The radius of a Gaussian spot in a stack.
+/// The radius of a Gaussian spot in a stack, from its sigma.
 double radius_of_sigma(double sigma) { return std::numbers::sqrt3 * sigma; }
 
 DetectionOptions options_for(const Vec3& psf_sigma, const Vec3& voxel_um = {1, 1, 1}) {
@@ -143,7 +143,7 @@ TEST_CASE("dark spots are bright spots of the inverted frame", "[detect]") {
     CHECK(q < 0.5 * found.quality[0]);
 }
 
-TEST_CASE("a frame without contrast holds no spots", "[detect]") {
+TEST_CASE("a frame without contrast has no spots", "[detect]") {
   const float value = GENERATE(0.0F, 1000.0F, -7.3F, 1e-30F, 1e30F);
   VolumeFrame frame;
   frame.shape = {5, 20, 20};
@@ -159,7 +159,7 @@ TEST_CASE("a frame without contrast holds no spots", "[detect]") {
   CHECK_FALSE(estimate_radius(kTwo, frame, Polarity::bright).has_value());
 }
 
-TEST_CASE("tiny and empty volumes are fine", "[detect]") {
+TEST_CASE("tiny and empty volumes are accepted", "[detect]") {
   const Shape3 shape = GENERATE(Shape3{1, 1, 1}, Shape3{2, 3, 1}, Shape3{1, 1, 4}, Shape3{1, 7, 1},
                                 Shape3{2, 2, 2}, Shape3{0, 0, 0}, Shape3{0, 5, 5}, Shape3{3, 3, 3});
   VolumeFrame frame;
@@ -177,7 +177,7 @@ TEST_CASE("tiny and empty volumes are fine", "[detect]") {
   CHECK_NOTHROW(estimate_radius(kTwo, frame, Polarity::bright));
 }
 
-TEST_CASE("a filter much wider than the volume is fine", "[detect]") {
+TEST_CASE("a filter much wider than the volume is accepted", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {3, 5, 9};
   DetectionOptions options = options_for({50, 60, 40});
@@ -212,7 +212,7 @@ TEST_CASE("voxel types and thread counts do not change what is found", "[detect]
   }
 }
 
-TEST_CASE("detections come in storage order and carry the frame's number and time", "[detect]") {
+TEST_CASE("detections are in storage order and have the frame's number and time", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {20, 40, 40};
   VolumeFrame frame = noise_free(scene, {{15, 10, 10}, {5, 30, 30}, {5, 30, 10}, {5, 10, 30}});
@@ -227,7 +227,7 @@ TEST_CASE("detections come in storage order and carry the frame's number and tim
   CHECK(found.z_um[3] == Approx(15).margin(.1));
 }
 
-TEST_CASE("unusable voxels are refused by place", "[detect]") {
+TEST_CASE("unusable voxels are rejected with their place", "[detect]") {
   VolumeFrame frame;
   frame.index = 12;
   frame.shape = {3, 4, 5};
@@ -245,7 +245,7 @@ TEST_CASE("unusable voxels are refused by place", "[detect]") {
   CHECK_THROWS_AS(estimate_radius(kTwo, frame, Polarity::bright), motes::InputError);
 }
 
-TEST_CASE("frames whose squares overflow or vanish are refused, others searched", "[detect]") {
+TEST_CASE("frames whose squares overflow or underflow are rejected, others are searched", "[detect]") {
   VolumeFrame frame;
   frame.shape = {9, 20, 20};
   frame.voxel_um = {1, 1, 1};
@@ -270,7 +270,7 @@ TEST_CASE("frames whose squares overflow or vanish are refused, others searched"
   CHECK(times(0) == 0);
 }
 
-TEST_CASE("nonsensical options and frames are refused", "[detect]") {
+TEST_CASE("invalid options and frames are rejected", "[detect]") {
   VolumeFrame frame;
   frame.shape = {2, 2, 2};
   frame.voxel_um = {1, 1, 1};

@@ -51,7 +51,7 @@ VolumeFrame gaussian_noise(const Shape3& shape, std::uint64_t seed) {
 
 DetectionOptions virus_options() {
   DetectionOptions options;
-  options.radius_um = {2.05, 2.05, 1.65};  // about sqrt(3) times the PSF's sigma: best where noise is strong
+  options.radius_um = {2.05, 2.05, 1.65};  // about sqrt(3) times the PSF's sigma: best for strong noise
   return options;
 }
 
@@ -82,11 +82,11 @@ TEST_CASE("the automatic threshold keeps spots of SNR 4 and more and little else
   const auto score = motes::testing::score_spots(scene.truth, found, {1, 1, 1}, kGate);
   INFO("snr " << snr << ", " << spots << " spots, " << found.size() << " found");
   CHECK(static_cast<int>(found.size()) - score.matched <= 3);
-  // Random places: among 500 spots some overlap beyond telling.
+  // Places are random: of 500 spots some overlap too much to be separated.
   CHECK(score.matched >= (spots == 500 ? 0.9 : 0.96) * spots);
 }
 
-TEST_CASE("pure noise gives next to no spots", "[detect]") {
+TEST_CASE("pure noise gives almost no spots", "[detect]") {
   const Shape3 shape = GENERATE(Shape3{10, 256, 256}, Shape3{1, 512, 512}, Shape3{48, 96, 96});
   DetectionOptions options = virus_options();
   std::size_t false_spots = 0;
@@ -101,7 +101,7 @@ TEST_CASE("pure noise gives next to no spots", "[detect]") {
   CHECK(false_spots <= 3);
 }
 
-TEST_CASE("dense spots do not raise the automatic threshold over themselves", "[detect]") {
+TEST_CASE("dense spots do not raise the automatic threshold above themselves", "[detect]") {
   SpotFrameOptions options = at_snr(7, {48, 64, 64});
   options.psf_sigma = {2, 2, 2};
   std::vector<Spot> truth;
@@ -171,7 +171,8 @@ TEST_CASE("the radius is estimated within 15 %", "[detect]") {
 
 TEST_CASE("the radius of spots in anisotropic voxels, and of dark ones", "[detect]") {
   SpotFrameOptions options = at_snr(7, {30, 150, 150});
-  const double sigma_z = GENERATE(1.0, 2.0, 3.0);  // voxels of 0.2: as far as x and y, twice and three times
+  // Voxels of 0.2: one, two and three times the sigma in x and y.
+  const double sigma_z = GENERATE(1.0, 2.0, 3.0);
   options.psf_sigma = {2, 2, sigma_z};
   options.peak *= GENERATE(1, -1);
   options.background = 150;

@@ -1,4 +1,4 @@
-/// The camera model: weights, standard errors, photons, and what the noise tells of a camera.
+/// The camera model: weights, standard errors, photons, and the estimation of a camera from noise.
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ struct Scene {
   std::vector<Spot> spots;
   VolumeFrame frame;
 
-  /// Spots on a grid, off the voxels' centres.
+  /// Spots on a grid, away from voxel centres.
   Scene(const SpotFrameOptions& given, const CameraModel& by, int apart, std::uint64_t seed)
       : optics(given), camera(by) {
     const bool flat = optics.shape.nz == 1;
@@ -93,7 +93,7 @@ const std::vector<double>& column(const Detections& found, const std::string& na
   return it->values;
 }
 
-/// Root mean squares of what is off over its standard error, and the median number of photons.
+/// Root mean squares of errors divided by standard errors, and the median number of photons.
 struct Truth {
   double x = 0, photons = 0, median = 0;
   int n = 0;
@@ -123,7 +123,7 @@ std::vector<detect::NoiseSample> samples(const CameraModel& camera, bool whole_l
   std::normal_distribution<double> normal;
   std::vector<detect::NoiseSample> all;
   for (int i = 0; i < 30000; ++i) {
-    // Many voxels of background, and ever fewer of more light.
+    // Many voxels of background, and fewer for more light.
     const double expected = *camera.offset + (10 + 0.5 * i / (30001.0 - i)) * *camera.gain;
     const double variance =
         *camera.gain * (expected - *camera.offset) + *camera.read_noise * *camera.read_noise;
@@ -149,20 +149,19 @@ TEST_CASE("with a known camera standard errors and photons are right", "[detect]
   CHECK(report.warnings.empty());
 }
 
-TEST_CASE("without a camera standard errors are right too, and no photons are told", "[detect]") {
+TEST_CASE("without a camera standard errors are right, too, and photons are not given", "[detect]") {
   const Scene scene = GENERATE(stack(), plane(1.5, 14));
   DetectionReport report;
   const Detections found = scene.find({}, report);
   CHECK(against(scene, found).x == Approx(1).margin(.1));
   for (const PropertyColumn& property : found.properties) CHECK(property.name != "photons");
-  // Fits draw their model towards the noise, at a spot's middle most of all.
+  // Fits follow the noise, most of all in the middle of a spot.
   REQUIRE(report.noise.has_value());
   CHECK(report.noise->slope == Approx(*scene.camera.gain).epsilon(.1));
   CHECK(std::abs(report.noise->slope - *scene.camera.gain) < 3 * report.noise->slope_error);
 }
 
-TEST_CASE("spots of single photons are weighed by what is known of the camera, or by the mean squares",
-          "[detect]") {
+TEST_CASE("spots of single photons are weighted by the known camera, or by mean squares", "[detect]") {
   SpotFrameOptions optics;
   optics.shape = {20, 256, 256};
   optics.psf_sigma = {1.5, 1.5, 1.5};
@@ -175,7 +174,7 @@ TEST_CASE("spots of single photons are weighed by what is known of the camera, o
   CHECK(against(scene, scene.find({}, report)).x == Approx(1).margin(.15));
 }
 
-TEST_CASE("a camera that the noise contradicts is doubted", "[detect]") {
+TEST_CASE("there is a warning if the noise contradicts the camera", "[detect]") {
   const Scene scene = stack();
   DetectionReport report;
   const auto doubts = [&](const CameraModel& known) {
@@ -192,7 +191,7 @@ TEST_CASE("a camera that the noise contradicts is doubted", "[detect]") {
   CHECK_THROWS_AS(doubts({1, {}, -1}), UsageError);
 }
 
-TEST_CASE("the noise of residuals is told in coarse grey levels, and beside outliers", "[detect]") {
+TEST_CASE("the noise of residuals is estimated with coarse grey levels and with outliers", "[detect]") {
   const CameraModel camera{.3, 100, .5};
   auto all = samples(camera, true);
   const double rounding = 1.0 / 12;
@@ -204,7 +203,7 @@ TEST_CASE("the noise of residuals is told in coarse grey levels, and beside outl
   CHECK(beside.base + beside.slope * 103 == Approx(.9 + .25 + rounding).epsilon(.15));
 }
 
-TEST_CASE("what is known of a camera holds, the rest follows from the noise", "[detect]") {
+TEST_CASE("known camera values are kept, the others follow from the noise", "[detect]") {
   const CameraModel camera{2, 100, 4};
   const detect::NoiseSums sums = detect::noise_sums(samples(camera, false));
   CHECK(sums.level() == Approx(122).margin(4));

@@ -1,4 +1,4 @@
-// Objects side by side that fill much of a frame, and frames that a filter has cut off at 0.
+// Objects side by side that fill much of a frame, and frames clipped at 0 by a filter.
 
 #include <algorithm>
 #include <cmath>
@@ -33,8 +33,8 @@ struct Discs {
   VolumeFrame frame;
 };
 
-/// Flat discs in hexagonal order, `spacing` radii apart, within 90 voxels of the middle of a plane or all
-/// over it, blurred by a voxel, with noise of light.
+/// Flat discs in hexagonal order, `spacing` radii apart, within 90 voxels of the middle of a plane or
+/// everywhere, blurred by a voxel, with shot noise.
 Discs raft(double spacing, bool everywhere, std::uint64_t seed) {
   const Shape3 shape{1, 256, 256};
   constexpr double kMiddle = 127.5;
@@ -59,8 +59,8 @@ Discs raft(double spacing, bool everywhere, std::uint64_t seed) {
   return made;
 }
 
-/// Share of the discs whose middles are 7 voxels and more inside the plane that have a detection within 4
-/// voxels of their own, and detections that have no disc at all.
+/// The share of discs (with middles at least 7 voxels inside the plane) that have a detection within 4
+/// voxels, and the number of detections without a disc.
 struct Found {
   double share = 0;
   int wrong = 0;
@@ -90,7 +90,7 @@ Found found_of(const Discs& made, const Detections& found) {
   return result;
 }
 
-/// A difference of Gaussians of noise of light with `spots` spots, cut off at 0.
+/// A difference of Gaussians of shot noise with `spots` spots, clipped at 0.
 Discs filtered(const Shape3& shape, int spots, std::uint64_t seed) {
   Random random(seed);
   testing::Scene scene;
@@ -114,7 +114,7 @@ Discs filtered(const Shape3& shape, int spots, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("discs side by side in a plane are all found with nothing given", "[detect]") {
+TEST_CASE("discs side by side in a plane are all found without any option", "[detect]") {
   const double spacing = GENERATE(2.0, 2.3);
   const bool everywhere = GENERATE(false, true);
   for (const std::uint64_t seed : {1U, 2U}) {
@@ -131,7 +131,7 @@ TEST_CASE("discs side by side in a plane are all found with nothing given", "[de
   }
 }
 
-TEST_CASE("most values may stand clear of the rest if the gap is twofold", "[detect]") {
+TEST_CASE("most values may be above a clear gap if the gap is twofold", "[detect]") {
   std::vector<double> values;
   for (int i = 0; i < 20; ++i) values.push_back(1 + 0.05 * i);  // up to 1.95
   for (int i = 0; i < 100; ++i) values.push_back(3.7 + 0.1 * i);
@@ -142,14 +142,14 @@ TEST_CASE("most values may stand clear of the rest if the gap is twofold", "[det
   CHECK_FALSE(clear_of_the_rest(values));  // fourteen below are too few
 }
 
-TEST_CASE("similar values are not taken for noise cut off at 0", "[detect]") {
+TEST_CASE("similar values are not taken for noise clipped at 0", "[detect]") {
   std::vector<double> alike, noise;
   for (int i = 0; i < 150; ++i) {
     alike.push_back(10 + 0.1 * i);
     noise.push_back(0.2 * i);
   }
   CHECK(*level_of_alike(alike, 2, 3) == Approx(8.75));
-  CHECK_FALSE(level_of_alike(alike, 2, 9));  // noise reaches as high
+  CHECK_FALSE(level_of_alike(alike, 2, 9));  // noise reaches this level, too
   CHECK_FALSE(level_of_alike(std::vector<double>(alike.begin(), alike.begin() + 40), 2, 3));  // too few
   CHECK_FALSE(level_of_alike(noise, 2, 3));
   CHECK_FALSE(level_of_alike({}, 2, 3));
@@ -159,7 +159,7 @@ TEST_CASE("similar values are not taken for noise cut off at 0", "[detect]") {
   CHECK(level_of_alike(many_alike, 2, 3));
 }
 
-TEST_CASE("noise that a filter has cut off at 0 holds no spots, and spots in it are found", "[detect]") {
+TEST_CASE("noise clipped at 0 by a filter has no spots, and spots in it are found", "[detect]") {
   const bool plane = GENERATE(false, true);
   const Shape3 shape = plane ? Shape3{1, 256, 256} : Shape3{24, 128, 128};
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -186,7 +186,7 @@ TEST_CASE("noise that a filter has cut off at 0 holds no spots, and spots in it 
   }
 }
 
-TEST_CASE("a stated rate of false spots is kept in planes that hold spots, and these are found", "[detect]") {
+TEST_CASE("a given rate of false spots is kept in planes with spots, and these are found", "[detect]") {
   const double rate = GENERATE(3.0, 10.0);
   constexpr int kFrames = 40;
   double wrong = 0, missed = 0;
@@ -215,7 +215,7 @@ TEST_CASE("a stated rate of false spots is kept in planes that hold spots, and t
   CHECK(missed < 0.5);
 }
 
-TEST_CASE("what compression leaves of noise is not taken for spots beside many", "[detect]") {
+TEST_CASE("remains of noise after compression are not taken for spots beside many spots", "[detect]") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     Random random(seed);
     testing::Scene scene;
@@ -237,7 +237,7 @@ TEST_CASE("what compression leaves of noise is not taken for spots beside many",
   }
 }
 
-TEST_CASE("spots among voxels of which most are 0 are found, few or many, whatever the filter", "[detect]") {
+TEST_CASE("spots among voxels that are mostly 0 are found, few or many, with any filter", "[detect]") {
   const bool counted = GENERATE(true, false);  // single photons, or noise of which a tenth remains
   const int spots = GENERATE(20, 400);
   testing::Scene scene;

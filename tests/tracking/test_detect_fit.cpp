@@ -1,4 +1,4 @@
-/// Fitted positions against the bound, and the standard errors they claim.
+/// Fitted positions compared with the Cramer-Rao bound, and their standard errors.
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ const std::vector<double>& column(const Detections& found, const std::string& na
   return it->values;
 }
 
-/// 400 spots on a grid, off the voxels' centres.
+/// 400 spots on a grid, away from voxel centres.
 std::vector<Spot> grid_of_spots() {
   std::vector<Spot> spots;
   const std::vector<Spot> off = motes::testing::random_spots({2, 2, 2}, 400, 9);
@@ -101,7 +101,7 @@ TEST_CASE("spots side by side are fitted together", "[detect]") {
   CHECK(fit.radius_um[0] == Approx(std::sqrt(3.0) * 1.5).epsilon(.02));
 }
 
-TEST_CASE("two spots that make one maximum become two, single and large ones stay one", "[detect]") {
+TEST_CASE("two spots with one maximum are split, single and large ones are not", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {16, 200, 200};
   scene.psf_sigma = {1.5, 1.5, 1.5};
@@ -124,7 +124,7 @@ TEST_CASE("two spots that make one maximum become two, single and large ones sta
   CHECK(score.rmse_voxel < .15);
   options.refine = Refine::parabola;
   CHECK(detect_spots(kTwo, frame_of(spots), options).size() <= singles.size() + 2);
-  // A count that was asked for is kept to.
+  // A given count is not exceeded.
   options = fitting(scene.psf_sigma);
   options.max_count = static_cast<std::int64_t>(singles.size());
   CHECK(detect_spots(kTwo, frame_of(spots), options).size() == singles.size());
@@ -180,10 +180,10 @@ TEST_CASE("elongated spots are flagged, round ones are not", "[detect]") {
   CHECK(wrong <= 1);
 }
 
-TEST_CASE("a fit that runs away is flagged and keeps the parabola's position", "[detect]") {
+TEST_CASE("a fit that diverges is flagged and keeps the parabola's position", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {9, 24, 24};
-  scene.peak = -9;  // a dark spot where a bright one is to be fitted
+  scene.peak = -9;  // a dark spot, fitted as a bright one
   const VolumeFrame frame = motes::testing::float_frame(scene.shape, expected_photons(scene, {{4, 12, 12}}));
   const detect::Filter filter = detect::make_filter(scene.shape, {1, 1, 1}, {2.6, 2.6, 2.6});
   const std::vector<detect::FitStart> starts{{{12, 12, 4}, 5}};
@@ -217,7 +217,7 @@ TEST_CASE("a single plane and large spots are fitted too", "[detect]") {
   CHECK(column(found, "error_x_um")[0] < .3);
 }
 
-TEST_CASE("large spots that touch are told apart unless the parabola is asked for", "[detect]") {
+TEST_CASE("large spots that touch are separated unless the parabola is asked for", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {1, 300, 300};
   scene.psf_sigma = {4, 4, 1};

@@ -1,4 +1,4 @@
-/// Spots without any threshold given, in pictures as microscopes give them.
+/// Spots without a given threshold, in pictures like those of microscopes.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ double f1_with(const Picture& picture, const DetectionOptions& options) {
                                picture.truth.size(), found.size());
 }
 
-/// The radii that the picture itself tells.
+/// Sets the radii estimated from the picture itself.
 bool estimate_into(const Picture& picture, DetectionOptions& options) {
   const auto sizes = estimate_sizes(kTwo, picture.frame, options.polarity);
   if (!sizes) return false;
@@ -51,13 +51,13 @@ bool estimate_into(const Picture& picture, DetectionOptions& options) {
   return true;
 }
 
-/// Where .99 is not reached: crowds, in which spots overlap beyond telling, and the known weak points.
+/// The least F1: 0.99, or less for crowds, in which spots overlap too much, and for known weaknesses.
 double least_f1(const std::string& name, bool estimated) {
   static const std::map<std::string, double> known{
       {"pairs", .85},      {"sharp-cell", .93},      {"filaments", .88},  {"large", .93},
       {"one-spot", .66},   {"dense-.001", .94},      {"dense-.005", .80}, {"dense-.005-tiny", .90},
       {"plain-snr2", .97}, {"autofluorescence", .97}};
-  // One radius is not all there is to say of these.
+  // A single radius cannot describe these.
   if (name.starts_with("sizes-")) return estimated ? .95 : .75;
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
@@ -73,7 +73,7 @@ TEST_CASE("spots of the gallery are found with the radius given", "[detect]") {
   CHECK(f1_with(picture, options_for(picture)) >= least_f1(name, false));
 }
 
-TEST_CASE("spots of the gallery are found with nothing given", "[detect]") {
+TEST_CASE("spots of the gallery are found without any option", "[detect]") {
   const std::string name = GENERATE(
       "plain-snr3", "smoothed", "photon-counting", "hot-voxels", "outliers-100x", "autofluorescence",
       "single-plane", "coarse-z", "elongated", "tiny", "dark-spots", "sizes-4-to-1", "sizes-3-to-1",
@@ -94,7 +94,7 @@ TEST_CASE("spots of the gallery are found with nothing given", "[detect]") {
   CHECK(f1_with(picture, options) >= least_f1(name, true));
 }
 
-TEST_CASE("pairs that make one maximum are found by the fit", "[detect]") {
+TEST_CASE("pairs with one maximum are found by the fit", "[detect]") {
   const Picture picture = motes::testing::make_picture("pairs", 1, 3);
   DetectionOptions options = options_for(picture);
   options.refine = motes::tracking::Refine::fit;
@@ -112,7 +112,8 @@ TEST_CASE("spots of two sizes have their own radii", "[detect]") {
     for (std::size_t t = 0; t < picture.truth.size(); ++t) {
       const motes::testing::Spot& spot = picture.truth[t];
       if (std::hypot(found.x_um[i] - spot.x, found.y_um[i] - spot.y, found.z_um[i] - spot.z) > 2) continue;
-      const double radius = std::sqrt(3.0) * 1.5 * (t % 3 == 0 ? 3 : 0.75);  // as the picture's recipe says
+      // As in the recipe of the picture.
+      const double radius = std::sqrt(3.0) * 1.5 * (t % 3 == 0 ? 3 : 0.75);
       if (std::abs(std::log(found.radius_um[i] / radius)) < .35) ++right;
     }
   CHECK(right >= 0.9 * static_cast<double>(picture.truth.size()));
@@ -121,7 +122,7 @@ TEST_CASE("spots of two sizes have their own radii", "[detect]") {
   CHECK(again.radius_um == found.radius_um);
 }
 
-TEST_CASE("a stated rate of false spots is kept on noise of four kinds", "[detect]") {
+TEST_CASE("a given rate of false spots is kept on noise of four kinds", "[detect]") {
   const std::string name =
       GENERATE("empty-gaussian-noise-float", "empty-plain-snr7", "empty-smoothed", "empty-single-plane");
   const double rate = GENERATE(1.0, 10.0);
@@ -134,14 +135,13 @@ TEST_CASE("a stated rate of false spots is kept on noise of four kinds", "[detec
     found += static_cast<double>(detect_spots(kTwo, picture.frame, options).size()) / kFrames;
   }
   INFO(name << ", rate " << rate << ", found " << found);
-  // A fifth, and three times the chance error of so many frames: there are eight checks.
+  // A fifth, and three times the statistical error of this many frames, since there are eight checks.
   const double chance = 3 * std::sqrt(rate / kFrames);
   CHECK(found >= 0.8 * rate - chance);
   CHECK(found <= 1.2 * rate + chance);
 }
 
-TEST_CASE("a stated rate of false spots is kept where light's noise grows fourfold along the frame",
-          "[detect]") {
+TEST_CASE("a given rate of false spots is kept if shot noise grows fourfold along the frame", "[detect]") {
   namespace make = motes::testing;
   constexpr int kFrames = 24;
   constexpr double kRate = 3;
@@ -164,10 +164,10 @@ TEST_CASE("a stated rate of false spots is kept where light's noise grows fourfo
   INFO("found " << found);
   const double chance = 3 * std::sqrt(kRate / kFrames);
   CHECK(found >= 0.8 * kRate - chance);
-  CHECK(found <= 1.2 * kRate + chance);  // the table of white noise alone finds 6
+  CHECK(found <= 1.2 * kRate + chance);  // with only the table of white noise it would be 6
 }
 
-TEST_CASE("thread counts do not change what the gallery's pictures give", "[detect]") {
+TEST_CASE("thread counts do not change the spots of the gallery", "[detect]") {
   const std::string name = GENERATE("plain-snr3", "hot-voxels", "photon-counting", "dense-.005", "large");
   const Picture picture = motes::testing::make_picture(name, 1, 5);
   DetectionOptions options = options_for(picture);

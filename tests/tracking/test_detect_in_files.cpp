@@ -1,4 +1,4 @@
-// Frames whose voxels lie in files: the same detections, bit by bit.
+// Frames with voxels in files give the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ VolumeFrame as(const VolumeFrame& frame) {
   return other;
 }
 
-/// NaN is like NaN.
+/// Equal, where NaN equals NaN.
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double left, double right) {
     return left == right || (std::isnan(left) && std::isnan(right));
@@ -58,7 +58,7 @@ bool same(const Detections& a, const Detections& b) {
 
 }  // namespace
 
-TEST_CASE("frames in files give what frames in memory give", "[detect]") {
+TEST_CASE("frames in files give the same spots as frames in memory", "[detect]") {
   const testing::TempDir folder;
   if (system::is_memory(folder.path())) MOTES_SKIP("the folder for temporary files is memory");
   const auto scratch = std::make_shared<Scratch>(folder.path(), 1'000'000);

@@ -1,4 +1,4 @@
-// Spots with a flat top and texture of their own: nuclei and rings of membrane, alone and side by side.
+// Spots with a flat top and texture (nuclei, rings of membrane), single and side by side.
 
 #include <algorithm>
 #include <cmath>
@@ -33,15 +33,15 @@ struct Kind {
   Shape3 shape;
   double radius;
   int count;
-  double apart;  ///< radii between centres at least
+  double apart;  ///< least distance of centres, in radii
   bool ring;
   double aspect = 1;           ///< length over width, along a random direction
-  double least_f1 = 0.95;      ///< on the mean
-  double least_radius = 0.65;  ///< estimated, of the radius
+  double least_f1 = 0.95;      ///< least mean F1
+  double least_radius = 0.65;  ///< least estimated radius, relative to the true one
 };
 
-/// Balls or ellipsoids of radius .8 to 1.2 times the kind's, of heights 1 : 2.7 and a texture of three
-/// tenths, blurred by a voxel, on an uneven background with noise of light.
+/// Balls or ellipsoids with 0.8 to 1.2 times the kind's radius, heights from 1 to 2.7 and a texture of 0.3,
+/// blurred by a voxel, on an uneven background with shot noise.
 struct Nuclei {
   std::vector<Spot> truth;
   VolumeFrame frame;
@@ -173,7 +173,7 @@ TEST_CASE("wide spots that overlap are not parts of one", "[detect]") {
   CHECK(2.0 * score.matched / static_cast<double>(spots.size() + found.size()) > 0.95);
 }
 
-TEST_CASE("nuclei side by side are not all asked to be round", "[detect]") {
+TEST_CASE("nuclei side by side need not all be round", "[detect]") {
   const Kind kind{"crowd", {72, 144, 144}, 8, 60, 2.1, false};
   double mean = 0;
   const std::vector<std::uint64_t> seeds{1, 2, 3, 4, 5, 6};
@@ -189,7 +189,7 @@ TEST_CASE("nuclei side by side are not all asked to be round", "[detect]") {
   CHECK(mean >= 0.95);
 }
 
-TEST_CASE("the scale of the largest response tells balls from Gaussian spots", "[detect]") {
+TEST_CASE("the scale of the largest response distinguishes balls from Gaussian spots", "[detect]") {
   const bool plane = GENERATE(false, true), ball = GENERATE(false, true);
   const Shape3 shape = plane ? Shape3{1, 160, 160} : Shape3{80, 90, 90};
   std::vector<detect::FittedSpot> spots;
@@ -198,7 +198,7 @@ TEST_CASE("the scale of the largest response tells balls from Gaussian spots", "
   const double d = plane ? 2 : 3;
   const double width = ball ? kRadius / std::sqrt(d + 2) : 4;
   for (int k = 0; k < 6; ++k) {
-    // One at a time: neighbours shift the scale.
+    // One spot at a time, since neighbours shift the scale.
     detect::FittedSpot spot;
     spot.place = {shape.nx / 2.0 + 0.1 * k, shape.ny / 2.0, plane ? 0.0 : shape.nz / 2.0};
     spot.amplitude = 100;
@@ -219,12 +219,12 @@ TEST_CASE("the scale of the largest response tells balls from Gaussian spots", "
   CHECK(detect::response_scale(kTwo, frame, filter, std::vector(spots.begin(), spots.begin() + 4)) == 0);
 }
 
-TEST_CASE("grain inside of objects is told from spots whose blur looks like objects", "[detect]") {
+TEST_CASE("grain inside objects is distinguished from spots whose blur looks like objects", "[detect]") {
   const Shape3 shape{1, 600, 600};
   std::vector<detect::Filter> scales;
   for (const double radius : {2.0, 2.8, 20.0, 28.0})
     scales.push_back(detect::make_filter(shape, {1, 1, 1}, {radius, radius, radius}));
-  // Of ten objects, each with twelve fine spots and a much stronger one.
+  // Ten objects, each with twelve fine spots and a much stronger one.
   const auto candidates = [](double fine, double speckle, double object) {
     std::vector<detect::ScaleCandidate> all;
     for (int k = 0; k < 130; ++k) {
@@ -248,7 +248,7 @@ TEST_CASE("grain inside of objects is told from spots whose blur looks like obje
   CHECK(detect::object_scale(scales, {}).objects == 0);
 }
 
-TEST_CASE("a radius at which few of the nuclei side by side are found is not taken", "[detect]") {
+TEST_CASE("a radius at which few of the nuclei side by side are found is not used", "[detect]") {
   const Kind kind{"dense stack", {32, 64, 64}, 7, 60, 1.7, false, 1.3};
   const Nuclei made = nuclei(kind, 1);
   const auto sizes = tracking::estimate_sizes(kTwo, made.frame, tracking::Polarity::bright);

@@ -1,4 +1,4 @@
-// Frames padded with a constant, as registration, deskewing and round fields of view leave them.
+// Frames padded with a constant, as by registration, deskewing or round fields of view.
 
 #include <cmath>
 #include <cstdint>
@@ -40,7 +40,7 @@ bool is_data(Kind kind, double z, double y, double x) {
   return true;
 }
 
-/// Counts on an offset of 100, and `padding` outside the data.
+/// Counts with an offset of 100; voxels outside the data are `padding`.
 VolumeFrame picture(Kind kind, const std::vector<Spot>& spots, double padding, std::uint64_t seed) {
   testing::SpotFrameOptions scene;
   scene.shape = kShape;
@@ -95,7 +95,7 @@ TEST_CASE("spots beside padding are found, but none inside it", "[detect]") {
     const Detections found = detect_spots(kTwo, frame, options_of());
     CHECK(testing::score_spots(inside, found, {1, 1, 1}, 2).matched >=
           .97 * static_cast<double>(inside.size()));
-    // A slanted edge cuts a few spots in two.
+    // An oblique edge cuts a few spots in two.
     const double in_two = kind == Kind::skewed ? .06 * static_cast<double>(found.size()) : 1;
     CHECK(testing::score_spots(spots, found, {1, 1, 1}, 3).matched >=
           static_cast<double>(found.size()) - in_two);
@@ -105,7 +105,7 @@ TEST_CASE("spots beside padding are found, but none inside it", "[detect]") {
   }
 }
 
-TEST_CASE("padding is told from counts of 0, from empty background and from constants") {
+TEST_CASE("padding is distinguished from counts of 0, empty background and constants") {
   const Shape3 shape{4, 40, 50};
   testing::Random random(9);
   std::vector<double> counts, few, spots, constant, narrow;
@@ -130,7 +130,7 @@ TEST_CASE("padding is told from counts of 0, from empty background and from cons
     for (double& v : spot) v = v > 500 ? 100 : 0;
     CHECK_FALSE(without_padding(kTwo, frame_of(square, spot)).has_value());
   }
-  const Shape3 wide{1, 64, 400};  // islands on the right of an empty sea
+  const Shape3 wide{1, 64, 400};  // objects on the right of an empty background
   std::vector<double> islands(static_cast<std::size_t>(wide.voxels()));
   testing::each_voxel(wide, [&](std::size_t i, double, double y, double x) {
     if (x > 100 && std::fmod(x, 9) < 3 && std::fmod(y, 9) < 8) islands[i] = 50;
@@ -145,7 +145,7 @@ TEST_CASE("padding is told from counts of 0, from empty background and from cons
     CHECK(filled[i] == filled[i + 2]);
   }
   for (std::int64_t i = 0; i < shape.voxels(); ++i)
-    if (i % 50 < 12) few[static_cast<std::size_t>(i)] = 0;  // counts of 0, padded
+    if (i % 50 < 12) few[static_cast<std::size_t>(i)] = 0;  // counts that are mostly 0, padded with 0
   const auto padded = without_padding(kTwo, frame_of(shape, few));
   REQUIRE(padded);
   std::size_t data = 0;

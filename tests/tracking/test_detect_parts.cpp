@@ -29,8 +29,7 @@ std::vector<double> random_values(const Shape3& shape, std::uint64_t seed) {
   return values;
 }
 
-/// The whole filter the slow way, in double, an axis at a time; each pass grows its axis by one voxel at both
-/// ends.
+/// A simple form of the filter in double, axis by axis; each pass extends its axis by one voxel at both ends.
 class Reference {
  public:
   Reference(const Shape3& shape, std::vector<double> values, const detect::Filter& filter)
@@ -57,7 +56,7 @@ class Reference {
     return static_cast<std::size_t>((i[2] * size_[1] + i[1]) * size_[0] + i[0]);
   }
 
-  /// Element at place `i` of an axis; beyond the ends the mean of the outermost two sigma.
+  /// Element i along an axis; beyond its ends the mean of the outermost elements over two sigma.
   double extended(Index3 at, std::size_t axis, std::int64_t i) const {
     const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(
                                             n, std::max(1, (filter_.kernels[axis].radius() + 1) / 2));
@@ -95,8 +94,8 @@ class Reference {
   detect::Filter filter_;
 };
 
-/// Maxima of a hand-made response: a filter too narrow to smooth hands the frame's Laplacian through, so the
-/// frame is chosen to make it; here simply compared against all 26 neighbours.
+/// Maxima of a response by comparison with all 26 neighbours. (A filter too narrow to smooth gives the
+/// Laplacian of the frame, so that frames can be made for a wanted response.)
 std::vector<detect::Voxel> brute_maxima(const detect::Response& response, float floor) {
   std::vector<detect::Voxel> maxima;
   const Shape3& s = response.shape();
@@ -156,12 +155,12 @@ TEST_CASE("the response agrees with a direct convolution in double", "[detect]")
             bright.smoothed(static_cast<double>(z), static_cast<double>(y), static_cast<double>(x));
         worst_smooth = std::max(worst_smooth, std::abs(smoothed - reference.smoothed(z, y, x)));
       }
-  CHECK(worst < 0.01);  // of responses of some 100
+  CHECK(worst < 0.01);  // of responses of about 100
   CHECK(worst_smooth < 0.001);
   CHECK(mirrored);
 }
 
-TEST_CASE("the response to white noise has the deviation foretold", "[detect]") {
+TEST_CASE("the response to white noise has the predicted deviation", "[detect]") {
   const Shape3 shape{40, 60, 60};
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {2.4, 2.0, 1.2});
   std::mt19937_64 random(8);
@@ -181,7 +180,7 @@ TEST_CASE("the response to white noise has the deviation foretold", "[detect]") 
         Approx(3 * filter.noise_gain()).epsilon(0.06));
 }
 
-TEST_CASE("of spots in crowds and alone, the eight nearest within reach are asked", "[detect]") {
+TEST_CASE("in crowds and elsewhere the eight nearest spots within reach are examined", "[detect]") {
   std::mt19937_64 random(21);
   const Shape3 shape{12, 60, 60};
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {2.1, 2.1, 1.7});
@@ -223,7 +222,7 @@ TEST_CASE("of spots in crowds and alone, the eight nearest within reach are aske
   }
 }
 
-TEST_CASE("more voxels and a narrower filter ask for a higher level", "[detect]") {
+TEST_CASE("more voxels and a narrower filter need a higher level", "[detect]") {
   const Shape3 small{10, 64, 64}, large{10, 512, 512};
   const detect::Filter narrow = detect::make_filter(small, {1, 1, 1}, {2, 2, 2});
   const detect::Filter wide = detect::make_filter(small, {1, 1, 1}, {6, 6, 6});
@@ -269,7 +268,7 @@ TEST_CASE("sampled minima are the strict ones of their rows, borders included", 
   CHECK(detect::sample_minima(kTwo, response, floor, step).voxels == expected);
 }
 
-TEST_CASE("the noise that is seen is that of the rule's sample", "[detect]") {
+TEST_CASE("the noise is estimated from the sample of noise_sample_rules", "[detect]") {
   const Shape3 shape = GENERATE(Shape3{3, 300, 517}, Shape3{1, 40, 700}, Shape3{2, 5, 9}, Shape3{4, 2, 3});
   const VolumeFrame frame = float_frame(shape, random_values(shape, 5));
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {1.5, 1.5, 1.5});
@@ -301,7 +300,7 @@ TEST_CASE("ridges along any axis or diagonal are not round", "[detect]") {
       std::array<double, 3>{1, 1, 0}, std::array<double, 3>{1, 0, -1}, std::array<double, 3>{0, 1, 1},
       std::array<double, 3>{1, 1, -1}, std::array<double, 3>{-1, 1, 1});
   const double length2 = along[0] * along[0] + along[1] * along[1] + along[2] * along[2];
-  const double curved = GENERATE(0.0, 0.2, 1.0);  // along the ridge, over what it is across
+  const double curved = GENERATE(0.0, 0.2, 1.0);  // ratio of the curvatures along and across the ridge
   std::vector<float> log;
   for (int z = -1; z <= 1; ++z)
     for (int y = -1; y <= 1; ++y)
@@ -323,7 +322,7 @@ TEST_CASE("ridges along any axis or diagonal are not round", "[detect]") {
 }
 
 TEST_CASE("a plateau counts once", "[detect]") {
-  // sigma so small that nothing is smoothed: the response is the frame's own second difference, times a
+  // With so small a sigma nothing is smoothed: the response is a second difference of the frame times a
   // constant.
   const Shape3 shape{5, 12, 12};
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {0.4, 0.4, 0.4});

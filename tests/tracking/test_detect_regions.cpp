@@ -56,7 +56,7 @@ VolumeFrame labels_of(const Shape3& shape, std::vector<std::uint16_t> values) {
 
 }  // namespace
 
-TEST_CASE("regions are read, with open ends, and faults named", "[detect]") {
+TEST_CASE("regions are parsed, with open ends, and errors are named", "[detect]") {
   CHECK(parse_region("1:5,2:6,3:7") == Region{1, 5, 2, 6, 3, 7});
   CHECK(parse_region(":,10:,:4") == Region{0, 0, 10, 0, 0, 4});
   CHECK(parse_region("0:4,0:4") == Region{0, 4, 0, 4, 0, 0});
@@ -67,7 +67,7 @@ TEST_CASE("regions are read, with open ends, and faults named", "[detect]") {
   CHECK_THROWS_WITH(region_within({0, 0, 25, 0, 0, 0}, {8, 20, 30}), Contains("y 25:20"));
 }
 
-TEST_CASE("spots of a crop lie where they lie in the whole frame", "[detect]") {
+TEST_CASE("spots of a crop have their positions in the whole frame", "[detect]") {
   const Scene scene = four_spots();
   const Region region = region_within({40, 0, 0, 30, 2, 0}, scene.frame.shape);
   const VolumeFrame part = crop_frame(scene.frame, region);
@@ -80,7 +80,7 @@ TEST_CASE("spots of a crop lie where they lie in the whole frame", "[detect]") {
   CHECK(found.z_um[0] == Approx(12).margin(1));
 }
 
-TEST_CASE("a mask leaves out what lies where it is 0", "[detect]") {
+TEST_CASE("no spots are found where a mask is 0", "[detect]") {
   const Scene scene = four_spots();
   const Shape3& s = scene.frame.shape;
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(s.voxels()));

@@ -1,4 +1,4 @@
-// Pictures that were smoothed before they were stored, padded ones, and false spots asked for in crowds.
+// Smoothed pictures, padded ones, and given rates of false spots in crowds.
 
 #include <algorithm>
 #include <array>
@@ -35,7 +35,7 @@ struct Taken {
   VolumeFrame frame;
 };
 
-/// Spots of sigma 1.5 in light of 10 photons, as a camera takes them, then smoothed by `blur` voxels.
+/// Spots of sigma 1.5 on a background of 10 photons, as recorded by a camera, then smoothed by `blur` voxels.
 Taken taken(const Shape3& shape, int spots, double snr, double blur, std::uint64_t seed) {
   testing::SpotFrameOptions scene;
   scene.shape = shape;
@@ -67,7 +67,7 @@ constexpr Shape3 kPlane{1, 256, 256};
 
 }  // namespace
 
-TEST_CASE("crowds of weak spots in a smoothed plane are found with nothing given", "[detect]") {
+TEST_CASE("crowds of weak spots in a smoothed plane are found without any option", "[detect]") {
   struct Case {
     int spots;
     double blur, f1;
@@ -82,7 +82,7 @@ TEST_CASE("crowds of weak spots in a smoothed plane are found with nothing given
   CHECK(radius->x == Approx(std::sqrt(2.0) * sigma).epsilon(.15));
 }
 
-TEST_CASE("weak spots in a smoothed stack are found with nothing given", "[detect]") {
+TEST_CASE("weak spots in a smoothed stack are found without any option", "[detect]") {
   const Taken picture = taken({20, 96, 96}, 80, 2, 1, 6);
   const double sigma = std::hypot(1.5, 1.0);
   CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(sigma, 3))) >= .85);
@@ -91,7 +91,7 @@ TEST_CASE("weak spots in a smoothed stack are found with nothing given", "[detec
   CHECK(radius->x == Approx(std::sqrt(3.0) * sigma).epsilon(.15));
 }
 
-TEST_CASE("smoothed noise holds no spots", "[detect]") {
+TEST_CASE("smoothed noise has no spots", "[detect]") {
   const Shape3 shape = GENERATE(as<Shape3>{}, kPlane, Shape3{16, 80, 80});
   const double blur = GENERATE(.7, 1.0, 2.0);
   CAPTURE(shape.nz, blur);
@@ -105,7 +105,7 @@ TEST_CASE("smoothed noise holds no spots", "[detect]") {
   CHECK(false_spots <= 1);
 }
 
-TEST_CASE("a frame that is mostly padding is not one of counted photons", "[detect]") {
+TEST_CASE("a frame that is mostly padding is not taken for one of counted photons", "[detect]") {
   Taken picture = taken(kPlane, 40, 6, 0, 7);
   picture.truth.clear();
   auto& values = std::get<std::vector<float>>(picture.frame.voxels);
@@ -119,7 +119,7 @@ TEST_CASE("a frame that is mostly padding is not one of counted photons", "[dete
   CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(1.5, 2))) >= .9);
 }
 
-TEST_CASE("a stated rate of false spots is kept in planes of smoothed noise", "[detect]") {
+TEST_CASE("a given rate of false spots is kept in planes of smoothed noise", "[detect]") {
   constexpr int kFrames = 32;
   const double rate = GENERATE(1.0, 3.0, 10.0, 30.0);
   DetectionOptions options = options_of(1.5, 2);
@@ -142,7 +142,7 @@ TEST_CASE("a stated rate of false spots is kept in planes of smoothed noise", "[
   CHECK(found <= 1.2 * rate + chance);
 }
 
-TEST_CASE("who asks for more false spots than the automatic choice holds is not given fewer", "[detect]") {
+TEST_CASE("a higher rate of false spots than the automatic choice has never gives fewer spots", "[detect]") {
   const Taken picture = taken(kPlane, 250, 2, 0, 8);
   DetectionOptions options = options_of(1.5, 2);
   const std::size_t automatic = detect_spots(kTwo, picture.frame, options).size();
@@ -151,11 +151,11 @@ TEST_CASE("who asks for more false spots than the automatic choice holds is not 
   CHECK(detect_spots(kTwo, picture.frame, options).size() >= automatic);
 }
 
-TEST_CASE("the level is raised to where a maximum is likelier a spot than noise", "[detect]") {
+TEST_CASE("the level is raised to where a maximum is more likely a spot than noise", "[detect]") {
   detect::NoiseScores noise;
   noise.count = 10000;
   std::vector<double> scores;
-  for (int i = 0; i < 300; ++i) scores.push_back(8 + .01 * i);  // spots, far over the noise
+  for (int i = 0; i < 300; ++i) scores.push_back(8 + .01 * i);  // spots far above the noise
   const double level = detect::false_discovery_level(noise, scores, .05);
   const double of_noise = noise.count * detect::noise_tail(noise, level);
   for (int i = 0; i < static_cast<int>(of_noise); ++i) scores.push_back(level + .02 * i);
@@ -166,7 +166,7 @@ TEST_CASE("the level is raised to where a maximum is likelier a spot than noise"
 }
 
 TEST_CASE("no spots are found in skewed noise alone, and those in it are found", "[detect]") {
-  // Single photons through a gain register (gamma noise), and read noise cut off at 0.
+  // Single photons through a gain register (gamma noise), and read noise clipped at 0.
   const bool gain_register = GENERATE(true, false);
   const Shape3 shape{1, 256, 256};
   std::vector<Spot> truth;
@@ -195,7 +195,7 @@ TEST_CASE("no spots are found in skewed noise alone, and those in it are found",
     }
 }
 
-TEST_CASE("spots in a stack that was smoothed and then clipped are found with nothing given", "[detect]") {
+TEST_CASE("spots in a stack that was smoothed and then clipped are found without any option", "[detect]") {
   const int spots = GENERATE(20, 80);
   for (const std::uint64_t seed : {1, 2}) {
     Taken picture = taken({20, 128, 128}, spots, 9, 0.7, seed);
@@ -212,7 +212,7 @@ TEST_CASE("spots in a stack that was smoothed and then clipped are found with no
 }
 
 TEST_CASE("noise whose scores are all high is not taken for spots", "[detect]") {
-  // As deconvolved noise has them: few scores are low, and minima's are narrow.
+  // As in deconvolved noise: few scores are low, and those of minima are narrow.
   Random random(1);
   std::vector<double> maxima, minima;
   for (int i = 0; i < 2000; ++i) {
@@ -223,7 +223,7 @@ TEST_CASE("noise whose scores are all high is not taken for spots", "[detect]") 
   const double level = detect::false_discovery_level(noise, maxima, 0.05);
   CAPTURE(noise.stretch, noise.count, level);
   CHECK(std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s >= level; }) == 0);
-  // Spots that fill the frame stay.
+  // Spots that fill the frame are kept.
   for (double& score : maxima) score *= 5;
   const double of_spots =
       detect::false_discovery_level(detect::noise_scores(maxima, minima, 1), maxima, 0.05);

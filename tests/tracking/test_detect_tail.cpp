@@ -1,4 +1,4 @@
-// Spots over the tail of noise that was smoothed: skewed, or then clipped, as in deconvolved stacks.
+// Spots above the tail of smoothed noise: skewed, or clipped after smoothing, as in deconvolved stacks.
 
 #include <algorithm>
 #include <cmath>
@@ -49,8 +49,8 @@ double drawn(Law law, Random& random) {
   }
 }
 
-/// Noise smoothed by `blur` voxels, with spots of sigma 1.4 that are `peak` times as high as its deviation;
-/// then all that lies below the noise's quantile `share` is set to 0.
+/// Noise smoothed by `blur` voxels, with spots of sigma 1.4 and `peak` times its deviation; then values below
+/// the noise's quantile `share` are set to 0.
 Picture picture_of(Law law, const Shape3& shape, int spots, double peak, double blur, double share,
                    std::uint64_t seed) {
   Random random(seed);
@@ -82,8 +82,8 @@ Picture clipped(const Shape3& shape, int spots, double peak, double blur, double
   return picture_of(Law::normal, shape, spots, peak, blur, share, seed);
 }
 
-/// Intensity of a complex Gaussian field that is alike over .8 voxels, of mean 1, with spots of sigma 1.4 and
-/// height 20 in it.
+/// Intensity of a complex Gaussian field correlated over 0.8 voxels, with mean 1, and spots of sigma 1.4 and
+/// height 20.
 Picture speckle(const Shape3& shape, int spots, std::uint64_t seed) {
   Random random(seed);
   testing::Scene scene;
@@ -123,24 +123,24 @@ constexpr Shape3 kPlane{1, 256, 256}, kStack{16, 96, 96};
 
 }  // namespace
 
-TEST_CASE("values stand out that exceed what the tail of the others reaches", "[detect]") {
-  std::vector<double> values;  // an exponential law's
+TEST_CASE("values above the tail of the others are found", "[detect]") {
+  std::vector<double> values;  // of an exponential law
   for (int i = 0; i < 1000; ++i) values.push_back(-std::log(1 - (i + 0.5) / 1000));
   CHECK(std::isinf(*level_over_tail(values, .05)));
   for (int i = 0; i < 20; ++i) values.push_back(18 + i);
-  CHECK(*level_over_tail(values, .05) > 7);  // one of noise at most
+  CHECK(*level_over_tail(values, .05) > 7);  // at most one value of noise is above
   CHECK(*level_over_tail(values, .05) <= 18);
   for (int i = 0; i < 2000; ++i) values.push_back(40 + .01 * i);  // more than all others
   CHECK(*level_over_tail(values, .05) > 7);
   CHECK(*level_over_tail(values, .05) < 41);
-  std::vector<double> near;  // most, but hardly higher than the others
+  std::vector<double> near;  // most values, but hardly higher than the others
   for (int i = 0; i < 300; ++i) near.push_back(1 + 1e-4 * i);
   for (int i = 0; i < 400; ++i) near.push_back(2 + 1e-4 * i);
   CHECK(std::isinf(*level_over_tail(near, .05)));
   CHECK_FALSE(level_over_tail(std::vector<double>(50, 1.0), .05));
 }
 
-TEST_CASE("noise that was smoothed and then clipped holds no spots, and spots in it are found", "[detect]") {
+TEST_CASE("noise that was smoothed and then clipped has no spots, and spots in it are found", "[detect]") {
   const Shape3 shape = GENERATE(kPlane, kStack);
   const double share = GENERATE(.8, .9, .95), blur = GENERATE(.7, 1.0);
   for (const std::uint64_t seed : {1U, 2U}) {
@@ -150,13 +150,13 @@ TEST_CASE("noise that was smoothed and then clipped holds no spots, and spots in
   }
 }
 
-TEST_CASE("crowds in noise of which little is left are found", "[detect]") {
+TEST_CASE("crowds in noise that is mostly clipped are found", "[detect]") {
   const double share = GENERATE(.8, .9, .98);
   CAPTURE(share);
   CHECK(f1(clipped(kStack, 300, 8, 0, share, 3)) >= .95);
 }
 
-TEST_CASE("how far maxima of skewed noise reach is told from those below", "[detect]") {
+TEST_CASE("the tail of maxima of skewed noise is extrapolated from those below", "[detect]") {
   const int dimensions = GENERATE(2, 3);
   const detect::GaussianMaxima gaussian(dimensions);
   for (const double skew : {0.0, 0.15, 0.3}) {
@@ -174,7 +174,7 @@ TEST_CASE("how far maxima of skewed noise reach is told from those below", "[det
   }
 }
 
-TEST_CASE("skewed noise that was smoothed holds no spots, and spots in it are found", "[detect]") {
+TEST_CASE("skewed noise that was smoothed has no spots, and spots in it are found", "[detect]") {
   const Law law = GENERATE(Law::exponential, Law::lognormal, Law::photons);
   const Shape3 shape = GENERATE(kPlane, kStack);
   for (const double blur : {.7, 1.0})
@@ -186,7 +186,7 @@ TEST_CASE("skewed noise that was smoothed holds no spots, and spots in it are fo
     }
 }
 
-TEST_CASE("speckle holds no spots, and spots far over it are found, with nothing given", "[detect]") {
+TEST_CASE("speckle has no spots, and spots far above it are found, without any option", "[detect]") {
   const Shape3 shape = GENERATE(as<Shape3>{}, Shape3{1, 256, 256}, Shape3{16, 80, 80});
   const int spots = GENERATE(0, 20);
   CAPTURE(shape.nz, spots);
@@ -208,7 +208,7 @@ TEST_CASE("speckle holds no spots, and spots far over it are found, with nothing
   }
 }
 
-TEST_CASE("squares of smoothed noise are warned of", "[detect]") {
+TEST_CASE("there is a warning for squares of smoothed noise", "[detect]") {
   const Shape3 shape{1, 256, 256};
   Random random(1);
   Field noise(static_cast<std::size_t>(shape.voxels()));
@@ -223,7 +223,7 @@ TEST_CASE("squares of smoothed noise are warned of", "[detect]") {
   CHECK(report.warnings.front().find("they may be noise") != std::string::npos);
 }
 
-TEST_CASE("smoothed noise of heavy tails holds no spots", "[detect]") {
+TEST_CASE("smoothed noise of heavy tails has no spots", "[detect]") {
   const Shape3 shape{1, 256, 256};
   std::size_t found = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -240,7 +240,7 @@ TEST_CASE("smoothed noise of heavy tails holds no spots", "[detect]") {
   CHECK(found <= 20);  // in four frames
 }
 
-TEST_CASE("single voxels that clipping leaves are not hot ones", "[detect]") {
+TEST_CASE("single voxels that clipping leaves are not hot voxels", "[detect]") {
   const Shape3 shape{1, 256, 256};
   for (const std::uint64_t seed : {1, 2, 3}) {
     Random random(seed);
@@ -256,7 +256,7 @@ TEST_CASE("single voxels that clipping leaves are not hot ones", "[detect]") {
   }
 }
 
-TEST_CASE("what looks like spots but is the tail of speckle is warned of", "[detect]") {
+TEST_CASE("there is a warning if spots may be the tail of speckle", "[detect]") {
   const Picture picture = speckle({16, 80, 80}, 0, 1);
   DetectionOptions options;
   options.radius_um = {1.25, 1.25, 1.25};  // of the speckle itself
@@ -266,9 +266,9 @@ TEST_CASE("what looks like spots but is the tail of speckle is warned of", "[det
   CHECK(report.warnings.front().find("do not stand out from the tail") != std::string::npos);
 }
 
-TEST_CASE("as many scores of noise exceed a level as are asked for, however alike its directions are",
-          "[detect]") {
-  // A box of 47 directions, two of which take part in the spot; the others' variances fall by `decay` each.
+TEST_CASE("the given number of noise scores exceed a level, for any correlation of the noise", "[detect]") {
+  // A box of 47 directions, two of which are parts of the model; the variances of the others fall by `decay`
+  // each.
   const double decay = GENERATE(0.0, 0.1, 0.2);
   constexpr int kFrames = 100, kScores = 2000, kDof = 45;
   Random random(7);
@@ -290,11 +290,11 @@ TEST_CASE("as many scores of noise exceed a level as are asked for, however alik
     found += static_cast<double>(scores.end() - std::lower_bound(scores.begin(), scores.end(), level));
   }
   INFO("decay " << decay << ", " << found / kFrames << " in a frame");
-  CHECK(found / kFrames >= .7);  // chance: 100 frames tell it to .1
+  CHECK(found / kFrames >= .7);  // the statistical error of 100 frames is 0.1
   CHECK(found / kFrames <= 1.3);
 }
 
-TEST_CASE("planes of exponential noise hold no spots, and as many false ones as are asked for", "[detect]") {
+TEST_CASE("planes of exponential noise have no spots, or the given number of false ones", "[detect]") {
   constexpr int kFrames = 30;
   double found = 0, automatic = 0;
   for (std::uint64_t seed = 1; seed <= kFrames; ++seed) {
@@ -307,6 +307,6 @@ TEST_CASE("planes of exponential noise hold no spots, and as many false ones as 
   }
   INFO("found " << found << ", without a rate " << automatic);
   CHECK(automatic <= .2);
-  CHECK(found >= .5);  // chance: 30 frames tell it to .2
+  CHECK(found >= .5);  // the statistical error of 30 frames is 0.2
   CHECK(found <= 1.6);
 }

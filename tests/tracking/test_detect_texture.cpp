@@ -1,4 +1,4 @@
-// Spots on texture of their own size: which values stand clear, and what becomes of few spots near the noise.
+// Spots on texture of their own size: clear gaps between values, and few spots near the noise.
 
 #include <cmath>
 #include <random>
@@ -74,7 +74,7 @@ DetectionOptions options() {
 
 }  // namespace
 
-TEST_CASE("values stand clear above a gap that the tail below does not reach", "[detect]") {
+TEST_CASE("values are clear of the rest above a gap that the tail below does not reach", "[detect]") {
   std::vector<double> values;
   for (int i = 0; i < 60; ++i) values.push_back(2 + 0.1 * i);  // up to 7.9
   CHECK_FALSE(clear_of_the_rest(values));
@@ -89,7 +89,7 @@ TEST_CASE("values stand clear above a gap that the tail below does not reach", "
   CHECK_FALSE(clear_of_the_rest(std::vector<double>(100, 3.0)));
 }
 
-TEST_CASE("spots ten times as high as a texture of their size are found, and texture alone is not",
+TEST_CASE("spots ten times as high as a texture of their size are found, and the texture is not",
           "[detect]") {
   for (const unsigned seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
     CAPTURE(seed);

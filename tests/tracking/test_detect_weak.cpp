@@ -1,4 +1,4 @@
-// Spots near the noise, on backgrounds that slope, and noise of skewed laws without spots.
+// Spots near the noise, on sloping backgrounds, and skewed noise without spots.
 
 #include <array>
 #include <cmath>
@@ -36,7 +36,8 @@ DetectionOptions options_of(double sigma, int dimensions) {
   return options;
 }
 
-/// Spots of sigma 2.2 and the given height on light that rises by 1.5 a voxel along x, noise of deviation 10.
+/// Spots of sigma 2.2 and the given height on a background that rises by 1.5 per voxel along x, with noise of
+/// deviation 10.
 struct Scene {
   std::vector<Spot> truth;
   VolumeFrame frame;
@@ -89,7 +90,7 @@ TEST_CASE("a few weak spots on a sloping background are found, and their radius 
   }
 }
 
-TEST_CASE("noise of light and of other skewed laws holds no spots", "[detect]") {
+TEST_CASE("shot noise and other skewed noise has no spots", "[detect]") {
   const std::string law = GENERATE("light of .5", "light of 1", "light of 4", "log-normal");
   const bool plane = GENERATE(false, true);
   CAPTURE(law, plane);
@@ -120,7 +121,7 @@ TEST_CASE("a slope of the background does not move fitted positions", "[detect]"
   CHECK(score.rmse_voxel < .02);
 }
 
-TEST_CASE("the slope around a spot is that of the voxels, and none where it is chance", "[detect]") {
+TEST_CASE("the slope around a spot is that of the voxels, and 0 if it is not significant", "[detect]") {
   const Shape3 shape{9, 21, 25};
   std::vector<double> values(static_cast<std::size_t>(shape.voxels()));
   const std::array<double, 3> slope{.75, -.5, .25};

@@ -80,7 +80,7 @@ DetectionOptions options_of(const testing::Picture& picture, double factor = 1) 
   return options;
 }
 
-/// Noise, in which bright voxels lie: whole numbers, so that all types hold them.
+/// Noise with bright voxels. Values are integers that all voxel types can represent.
 VolumeFrame noisy_frame(const Shape3& shape, unsigned seed) {
   std::mt19937 rng(seed);
   std::vector<std::uint16_t> voxels(static_cast<std::size_t>(shape.voxels()));
@@ -111,7 +111,7 @@ DetectionOptions options_for(const VolumeFrame& frame, double sigma_voxels) {
 
 }  // namespace
 
-TEST_CASE("without a GPU, detection on one is refused by name and automatic goes on", "[detect]") {
+TEST_CASE("without a GPU, detection on one is an error and automatic uses the CPU", "[detect]") {
   if (!gpu::list_devices().devices.empty()) return;
   const VolumeFrame frame = noisy_frame({5, 20, 20}, 3);
   CHECK_THROWS_AS(detect_spots(on_gpu(), frame, options_for(frame, 1.2)), ResourceError);
@@ -123,9 +123,9 @@ TEST_CASE("without a GPU, detection on one is refused by name and automatic goes
         detect_spots({2}, frame, options_for(frame, 1.2)).x_um);
 }
 
-TEST_CASE("the rules that CPU and GPU share are right", "[detect]") {
+TEST_CASE("rules shared by CPU and GPU are right", "[detect]") {
   using namespace tracking::detect;
-  // The least eigenvalue against the roots of the characteristic polynomial, well and badly separated.
+  // The smallest eigenvalue and the roots of the characteristic polynomial, well and badly separated.
   std::mt19937 rng(5);
   std::uniform_real_distribution<double> any(-1, 1);
   for (int i = 0; i < 20'000; ++i) {
@@ -237,7 +237,7 @@ TEST_CASE("thresholds, counts, rates and masks give the same bits on a GPU", "[d
   check_same(frame, options);
 }
 
-TEST_CASE("plateaus give the same maxima on a GPU, whatever their size", "[detect]") {
+TEST_CASE("plateaus of any size give the same maxima on a GPU", "[detect]") {
   MOTES_NEED_GPU();
   VolumeFrame frame;
   frame.shape = {6, 40, 200};
@@ -249,7 +249,7 @@ TEST_CASE("plateaus give the same maxima on a GPU, whatever their size", "[detec
   for (std::int64_t x = 5; x < 9; ++x) at(2, 5, x) = 90;
   at(2, 12, 20) = at(2, 12, 21) = at(3, 13, 21) = 90;
   for (std::int64_t y = 20; y < 26; ++y) at(4, y, 60) = 70;
-  const bool long_line = GENERATE(false, true);  // longer than what the device walks
+  const bool long_line = GENERATE(false, true);  // longer than the limit of the device
   if (long_line)
     for (std::int64_t x = 0; x < 200; ++x) at(3, 33, x) = 80;
   frame.voxels = voxels;
@@ -261,7 +261,7 @@ TEST_CASE("plateaus give the same maxima on a GPU, whatever their size", "[detec
   }
 }
 
-TEST_CASE("unusable frames are refused on a GPU in the same words", "[detect]") {
+TEST_CASE("unusable frames are rejected on a GPU with the same messages", "[detect]") {
   MOTES_NEED_GPU();
   VolumeFrame frame = as_type<float>(noisy_frame({4, 20, 20}, 2));
   const DetectionOptions options = options_for(frame, 1.2);
@@ -334,7 +334,7 @@ TEST_CASE("a frame for which the GPU has no room is searched on the CPU, with on
   REQUIRE(report.warnings.size() == expected.warnings.size() + 1);
   CHECK_THAT(report.warnings.back(), Catch::Contains("searched on the CPU"));
   CHECK(same_bits(found.x_um, on_cpu.x_um));
-  detect_spots(execution, frame, options, &report);  // there is room again
+  detect_spots(execution, frame, options, &report);  // it fits again
   CHECK(report.backend == Backend::cuda);
 }
 
@@ -354,7 +354,7 @@ TEST_CASE("for the memory and race checkers: detection on a GPU", "[detect]") {
   check_same(frame, options);
 }
 
-TEST_CASE("detection goes on on the CPU when GPU memory runs out at any allocation", "[detect]") {
+TEST_CASE("detection continues on the CPU when GPU memory runs out at any allocation", "[detect]") {
   MOTES_NEED_GPU();
   const VolumeFrame frame = noisy_frame({6, 40, 41}, 8);
   DetectionOptions options = options_for(frame, 1.1);

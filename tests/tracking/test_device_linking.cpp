@@ -35,7 +35,7 @@ Detections scattered(Rng& rng, std::size_t n, double side, std::int32_t frame = 
   return d;
 }
 
-/// Whole positions: distances tie, and many detections share one.
+/// Integer positions: many distances are equal, and many detections coincide.
 Detections on_lattice(Rng& rng, std::size_t n, int side, std::int32_t frame = 0) {
   Detections d;
   d.frame = frame;
@@ -83,7 +83,7 @@ void check_same(const CandidateGraph& a, const CandidateGraph& b) {
 
 }  // namespace
 
-TEST_CASE("without a GPU, linking on one is refused by name and automatic goes on") {
+TEST_CASE("without a GPU, linking on one is an error and automatic uses the CPU") {
   if (!gpu::list_devices().devices.empty()) return;
   Rng rng(3);
   const Detections a = scattered(rng, 20, 4), b = scattered(rng, 20, 4);
@@ -115,7 +115,7 @@ TEST_CASE("candidates built on a GPU are the same bits") {
                    build_candidates({2}, b, a, options));
       }
     }
-    // Hundreds and thousands in one spot: rows that a warp sorts, in shared memory and beyond it.
+    // Hundreds and thousands at one place: rows sorted by a warp, in shared memory and outside it.
     for (const std::size_t n : {100U, 2000U}) {
       const Detections a = on_lattice(rng, n / 4, 2), b = on_lattice(rng, n, 2, 1);
       const CandidateOptions options{1.5, kind, -1};
@@ -125,7 +125,7 @@ TEST_CASE("candidates built on a GPU are the same bits") {
   }
 }
 
-TEST_CASE("bad positions and too many candidates are refused on a GPU in the same words") {
+TEST_CASE("bad positions and too many candidates are rejected on a GPU with the same messages") {
   MOTES_NEED_GPU();
   Rng rng(5);
   Detections a = scattered(rng, 500, 5, 8), b = scattered(rng, 500, 5, 9);
@@ -215,8 +215,7 @@ TEST_CASE("pairs that are distributed to several GPUs are linked as on one") {
   }
 }
 
-TEST_CASE(
-    "series linked one after the other on a GPU in kept memory are linked as with memory of their own") {
+TEST_CASE("series linked in succession on a GPU with kept memory have the same links as without") {
   MOTES_NEED_GPU();
   Rng rng(29);
   LinkWorkspace workspace;
@@ -235,7 +234,7 @@ TEST_CASE(
   CHECK(link_frames({1}, {}, options, {}, &workspace).empty());
 }
 
-TEST_CASE("candidates of hundreds of thousands are the same bits, and linked alike") {
+TEST_CASE("candidates of hundreds of thousands of detections have the same bits and the same links") {
   MOTES_NEED_GPU();
   Rng rng(11);
   const std::size_t n = 200'000;
@@ -254,7 +253,7 @@ TEST_CASE("candidates of hundreds of thousands are the same bits, and linked ali
         link_pair({}, a, b, {options, "auto", false}).next);
 }
 
-TEST_CASE("linking on a GPU survives memory that runs out at any allocation") {
+TEST_CASE("linking on a GPU recovers when memory runs out at any allocation") {
   MOTES_NEED_GPU();
   Rng rng(31);
   std::vector<Detections> frames;

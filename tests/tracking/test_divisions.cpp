@@ -1,5 +1,5 @@
-// Divisions: the choice against brute force, what is found on series that divide and on series that do not,
-// and the tracks and scores that come of it.
+// Divisions: the choice compared with brute force, the divisions found in series with and without any, and
+// the resulting tracks and scores.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ using motes::testing::make_tracks;
 
 namespace {
 
-/// The most that can be gained by links' candidates: each start and each mother at most once.
+/// The largest gain by candidates with links, with each start and each mother at most once.
 double best_by_trial(const std::vector<detail::DivisionCandidate>& candidates,
                      const std::vector<double>& gain, std::size_t from, std::set<Index>& starts,
                      std::set<Index>& mothers) {
@@ -54,11 +54,11 @@ detail::DivisionScene random_scene(std::mt19937_64& rng) {
   return scene;
 }
 
-/// Particles of unit density that diffuse, and what else happens to them in a frame.
+/// Diffusing particles of unit density, and the events in a frame.
 struct Life {
   double step = 0.1;                          ///< standard deviation along each axis
-  double division = 0, birth = 0, death = 0;  ///< of each particle, a frame
-  double missed = 0, clutter = 0;             ///< of each detection; false ones, of all
+  double division = 0, birth = 0, death = 0;  ///< probabilities per particle and frame
+  double missed = 0, clutter = 0;             ///< probability per detection; share of false detections
   int particles = 200, frames = 20;
 };
 
@@ -167,7 +167,7 @@ TEST_CASE("an ended mother gets both daughters or none") {
   REQUIRE(chosen.size() == 1);
   const auto& c = scene.candidates[chosen.front()];
   CHECK(std::minmax(c.linked, c.start) == std::pair<const Index&, const Index&>(10, 11));
-  // A start alone is not a division.
+  // A single start is not a division.
   scene.candidates.resize(2);
   scene.candidates[0].middle = scene.candidates[1].middle = 5;
   CHECK(detail::choose_divisions({}, {}, scene).empty());
@@ -205,7 +205,7 @@ TEST_CASE("series that divide: mothers, daughters and parents are found") {
   CHECK(build_tracks(frames, none).parent.empty());
 }
 
-TEST_CASE("where many divisions are doubtful the surest are kept, and links are not lost") {
+TEST_CASE("if many divisions are doubtful, the surest are kept and links are not lost") {
   Life life;
   life.step = 0.22, life.division = 0.05;
   const auto [truth, frames] = live(life, 6);
@@ -246,7 +246,7 @@ TEST_CASE("series that do not divide get no division") {
 }
 
 TEST_CASE("divisions are significant if they exceed chance by three standard deviations and twofold") {
-  // From a few, which are not significant however clear each is, to enough.
+  // From a few divisions, which are not significant even if each is clear, to enough.
   int few = 0, doubtful = 0, enough = 0;
   for (const auto& [rate, seed] : {std::pair(0.003, 21), {0.003, 22}, {0.005, 22}, {0.005, 23}, {0.01, 21}}) {
     Life life;
@@ -290,7 +290,7 @@ TEST_CASE("divisions are the same for any thread count") {
 }
 
 TEST_CASE("scores of divisions") {
-  // A mother at x = 0 in frames 0 to 2, daughters at +-1 in frames 3 to 6; a bystander.
+  // A mother at x = 0 in frames 0 to 2, daughters at +-1 in frames 3 to 6, and another particle.
   const auto at = [](double x, int from, int to) {
     testing::TrackPoints points;
     for (int t = from; t <= to; ++t) points.push_back({t, x, 0, 0});
@@ -302,7 +302,7 @@ TEST_CASE("scores of divisions") {
   CHECK(right.f1 == 1);
   CHECK(right.f1_within_one == 1);
   CHECK(scores(make_tracks({at(0, 0, 2), at(-1, 3, 6), at(1, 3, 6), at(9, 0, 6)})).missed_divisions == 1);
-  // One frame late: the mother's track goes on to where the first daughter is.
+  // One frame late: the mother's track continues to the place of the first daughter.
   testing::TrackPoints longer = at(0, 0, 2);
   longer.push_back({3, -1, 0, 0});
   const DivisionScores late = scores(make_tracks({longer, at(-1, 4, 6), at(1, 4, 6)}, {-1, 0, 0}));
@@ -313,11 +313,11 @@ TEST_CASE("scores of divisions") {
   // Two frames late is false.
   longer.push_back({4, -1, 0, 0});
   CHECK(scores(make_tracks({longer, at(-1, 5, 6), at(1, 5, 6)}, {-1, 0, 0})).f1_within_one == 0);
-  // The bystander as a daughter: false.
+  // The other particle as a daughter: false.
   CHECK(scores(make_tracks({at(0, 0, 2), at(-1, 3, 6), at(9, 3, 6)}, {-1, 0, 0})).f1_within_one == 0);
-  // One daughter is none.
+  // A single daughter is not a division.
   CHECK(scores(make_tracks({at(0, 0, 2), at(-1, 3, 6)}, {-1, 0})).false_divisions == 0);
-  // An invented one.
+  // A false division.
   const TrackSet two = make_tracks(
       {at(0, 0, 2), at(-1, 3, 6), at(1, 3, 6), at(9, 0, 2), at(9, 3, 6), at(20, 3, 6)}, {-1, 0, 0, -1, 3, 3});
   CHECK(scores(two).precision == 0.5);

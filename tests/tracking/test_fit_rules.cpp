@@ -69,7 +69,7 @@ TEST_CASE("small systems are solved, and those without a solution are reported",
   CHECK_FALSE(rules::factorise(unknown));
 }
 
-TEST_CASE("axes of symmetric matrices are found, and one that is coupled to no other stays", "[detect]") {
+TEST_CASE("axes of symmetric matrices are found, and one that is not coupled to others stays", "[detect]") {
   std::mt19937 rng(4);
   std::normal_distribution<double> any;
   for (int round = 0; round < 500; ++round) {
@@ -93,7 +93,7 @@ TEST_CASE("axes of symmetric matrices are found, and one that is coupled to no o
   CHECK(flat.values[0] + flat.values[1] == Approx(4));
 }
 
-TEST_CASE("exponentials of lanes are right, however many lanes there are", "[detect]") {
+TEST_CASE("exponentials of lanes are right for any number of lanes", "[detect]") {
   std::vector<float> x;
   for (int i = 0; i < 16'000; ++i) x.push_back(-86.0F * static_cast<float>(i) / 16'000);
   const std::vector<float> y = exponentials<16>(x);

@@ -1,4 +1,4 @@
-// Links over gaps: as many as particles are missed, not as many as chance offers.
+// Links over gaps: their number is that of missed particles, not that by chance.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ struct Walk {
   double turnover = 0;   ///< share of particles replaced per frame
   double missed = 0;     ///< share of detections missed
   double clutter = 0;    ///< false detections per particle
-  double switching = 0;  ///< share that takes up or leaves a straight path per frame
+  double switching = 0;  ///< share that begins or ends a straight path per frame
   double side = 512, depth = 10;
 };
 
@@ -76,7 +76,7 @@ Series walk(const Walk& how, std::uint64_t seed) {
   return out;
 }
 
-/// Links over gaps: those made, those of them that are right, and those that are there.
+/// Numbers of links over gaps: made, right ones of these, and true ones.
 struct Gaps {
   int made = 0, right = 0, there = 0;
 };
@@ -106,7 +106,7 @@ Gaps gaps_of(const Series& series, const SeriesLinks& links, int most_lag) {
 
 }  // namespace
 
-TEST_CASE("where particles come and go and none is missed, hardly a link is over a gap") {
+TEST_CASE("if particles come and go and none is missed, hardly any link is over a gap") {
   for (const int particles : {100, 500}) {
     Gaps all;
     std::int64_t links = 0;
@@ -142,9 +142,9 @@ TEST_CASE("missed particles are linked over their gaps, among particles that com
   }
 }
 
-TEST_CASE("gaps are linked where particles that turn move over half their spacing") {
-  // A step goes along the mean of the last direction and a random one; a twentieth is missed, as many are
-  // false.
+TEST_CASE("gaps are linked if particles that turn move more than half their spacing") {
+  // The direction of a step is the mean of the last and a random one; a twentieth is missed, and as many
+  // detections are false.
   constexpr int kParticles = 300, kFrames = 20;
   const double side = std::cbrt(kParticles);
   std::mt19937_64 rng(7);
@@ -179,8 +179,8 @@ TEST_CASE("gaps are linked where particles that turn move over half their spacin
   CHECK(gaps.right > 0.5 * gaps.made);
 }
 
-TEST_CASE("shares of gaps are those of the links, less what chance gives") {
-  // Ten tracks of three detections, one a frame, every other one with a gap before the last; far apart.
+TEST_CASE("shares of gaps are those of the links minus those by chance") {
+  // Ten tracks of three detections, far apart; every other one has a gap before the last detection.
   std::vector<Detections> frames(10);
   for (int t = 0; t < 10; ++t) frames[static_cast<std::size_t>(t)].frame = t;
   const auto add = [&](int t, double x, double y) {
@@ -202,7 +202,7 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   model = fit_model(points, {}, linking, model);
   // All rows have both lags: 15 links over one frame, 5 over two; half a link is added to each.
   CHECK(model.elapsed[1] == Approx(5.5 / 21).epsilon(0.02));
-  // Shares alone, whatever they were before.
+  // The shares do not depend on their start values.
   for (const int threads : {1, 3}) {
     SeriesModel again = model;
     again.elapsed = {0.5, 0.5}, again.end = again.birth = again.clutter = 0.2;
@@ -230,7 +230,7 @@ TEST_CASE("in short series shares of false detections, gaps and ends are those o
   CHECK(end < 0.035);
 }
 
-TEST_CASE("where a tenth of a few particles is replaced in each frame, far links do not take their place") {
+TEST_CASE("if a tenth of a few particles is replaced in each frame, there are no far links instead") {
   constexpr int kSeeds = 6;
   double end = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -1,4 +1,4 @@
-/// The gate: which lengths are accepted, by all that take one.
+/// The gate: the lengths that are accepted by all functions that take one.
 
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ TEST_CASE("A gate is not bounded unless a length is given") {
   CHECK_NOTHROW(require_length(given));
 }
 
-TEST_CASE("Gates that are not lengths are refused wherever one is taken") {
+TEST_CASE("Gates that are not lengths are rejected by all functions that take one") {
   Detections a;
   a.x_um = a.y_um = a.z_um = {0, 1};
   const std::vector<Detections> frames{a, a, a};
@@ -35,6 +35,6 @@ TEST_CASE("Gates that are not lengths are refused wherever one is taken") {
     options.gate = um;
     CHECK_THROWS_AS(link_series({1}, frames, options), UsageError);
   }
-  CHECK_THROWS_AS(build_candidates({1}, a, a, {}), UsageError);  // pairs need a bound
-  CHECK_NOTHROW(link_series({1}, frames, {}));                   // a series does not
+  CHECK_THROWS_AS(build_candidates({1}, a, a, {}), UsageError);  // linking by pairs needs a bound
+  CHECK_NOTHROW(link_series({1}, frames, {}));                   // linking as a series does not
 }

@@ -1,4 +1,4 @@
-// The estimated gate must hold the motion and stay below what neighbours are apart.
+// The estimated gate must exceed the motion and stay below the distance of neighbours.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ std::vector<Detections> walk(std::size_t n, int frames, double sigma, std::uint6
 
 }  // namespace
 
-TEST_CASE("the gate covers the motion where particles are easy to tell apart") {
+TEST_CASE("the gate covers the motion if particles are far apart") {
   for (const double sigma : {0.01, 0.05, 0.1}) {
     const auto estimate = estimate_gate({2}, walk(2000, 4, sigma, 1));
     REQUIRE(estimate);
@@ -43,14 +43,14 @@ TEST_CASE("the gate covers the motion where particles are easy to tell apart") {
   }
 }
 
-TEST_CASE("where motion passes the spacing the gate stays at the spacing, and the ratio warns") {
+TEST_CASE("if motion exceeds the spacing the gate stays at the spacing, and the ratio warns") {
   const auto estimate = estimate_gate({2}, walk(2000, 3, 1.0, 2));
   REQUIRE(estimate);
   CHECK(estimate->gate_um <= 1.5 * estimate->spacing_um);
   CHECK(estimate->ratio() > kUntrustworthyRatio);
 }
 
-TEST_CASE("steps nearly as long as the particles are apart: the gate holds them all the same") {
+TEST_CASE("the gate covers steps nearly as long as the spacing") {
   std::mt19937_64 rng(8);
   std::normal_distribution<> normal;
   auto frames = walk(2000, 4, 0, 8);
@@ -65,13 +65,13 @@ TEST_CASE("steps nearly as long as the particles are apart: the gate holds them 
   const auto estimate = estimate_gate({2}, frames);
   REQUIRE(estimate);
   CHECK(estimate->rule == GateRule::cardinality);
-  CHECK(estimate->neighbours_um < step);  // what nearest neighbours make of it: none of them is the right one
+  CHECK(estimate->neighbours_um < step);  // the gate by nearest neighbours, which are all wrong here
   CHECK(estimate->needed_um == Approx(step).epsilon(0.02));
   CHECK(estimate->gate_um > step);
   CHECK(estimate->gate_um < 1.4 * step);
 }
 
-TEST_CASE("missed and false detections do not widen the gate: who has a partner is counted") {
+TEST_CASE("missed and false detections do not widen the gate: partners are counted") {
   auto frames = walk(3000, 4, 0.15, 9);
   const auto clean = estimate_gate({2}, frames);
   REQUIRE(clean);
@@ -101,7 +101,7 @@ TEST_CASE("missed and false detections do not widen the gate: who has a partner 
   CHECK(cluttered->partners == Approx(0.8 * 0.8).margin(0.05));
 }
 
-TEST_CASE("the curve rises to what the gate needs; a larger share needs no smaller gate") {
+TEST_CASE("the curve rises to the needed gate; a larger share never needs a smaller gate") {
   const auto frames = walk(1500, 6, 0.2, 10);
   double before = 0;
   for (const double share : {0.5, 0.9, 0.99, 1.0}) {
@@ -123,14 +123,14 @@ TEST_CASE("the curve rises to what the gate needs; a larger share needs no small
     }
     CHECK(estimate->linkable_within(0) == 0);
     CHECK(estimate->linkable_within(1e9) == at_least);
-    // Between two gates of the curve a line is drawn: near, not exact.
+    // Between two gates the curve is interpolated, so it is not exact.
     CHECK(estimate->linkable_within(estimate->needed_um) == Approx(share * estimate->partners).margin(0.05));
   }
   for (const double share : {0.0, -1.0, 1.1, std::nan("")})
     CHECK_THROWS_WITH(estimate_gate({1}, frames, share), Catch::Contains("share"));
 }
 
-TEST_CASE("strange frames have some gate") {
+TEST_CASE("unusual frames have a gate") {
   std::vector<Detections> frames(2);
   for (int k = 0; k < 300; ++k)  // pairs of detections at one place: no spacing
     for (auto& f : frames) f.x_um.push_back(k / 2), f.y_um.push_back(0), f.z_um.push_back(0);
@@ -146,7 +146,7 @@ TEST_CASE("strange frames have some gate") {
   CHECK(estimate_gate({1}, clump)->gate_um == estimate_gate({2}, clump)->gate_um);
 }
 
-TEST_CASE("few or no particles: a gate where there is one to be had") {
+TEST_CASE("few or no particles: a gate if one can be estimated") {
   CHECK_FALSE(estimate_gate({1}, {}));
   std::vector<Detections> frames(3);
   CHECK_FALSE(estimate_gate({1}, frames));
@@ -158,10 +158,10 @@ TEST_CASE("few or no particles: a gate where there is one to be had") {
   CHECK_FALSE(estimate_gate({1}, frames));
   for (auto& f : frames) f.x_um = {0, 2}, f.y_um = f.z_um = {0, 0};  // nothing moves
   REQUIRE(estimate_gate({1}, frames));
-  CHECK(estimate_gate({1}, frames)->gate_um == Approx(0.95 * 2));  // nor is anything else near
+  CHECK(estimate_gate({1}, frames)->gate_um == Approx(0.95 * 2));  // and nothing else is near
 }
 
-TEST_CASE("few particles all may have a partner: the gate is no shorter than the neighbours'") {
+TEST_CASE("if all of few particles may have a partner, the gate is at least that by neighbours") {
   int all = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const auto estimate = estimate_gate({1}, walk(16, 3, 0.12, seed));

@@ -1,4 +1,4 @@
-// Links nearest first: by an independent reference, and what they promise.
+// Nearest-first links: compared with an independent reference, and their guarantees.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ Detections cloud(std::mt19937_64& rng, std::size_t n, double side) {
   return d;
 }
 
-/// Pairs by rising cost, each taken where both ends are free and it is cheaper than two free ends.
+/// Takes pairs in order of cost if both ends are free and the pair is cheaper than two free ends.
 std::vector<Index> nearest_first(const CandidateGraph& candidates) {
   const auto p = candidates.costs.view();
   std::vector<std::tuple<matching::Cost, Index, Index>> pairs;
@@ -67,7 +67,7 @@ TEST_CASE("greedy links are the nearest first, for any number of threads") {
   }
 }
 
-TEST_CASE("greedy links are a heuristic, say so, and cost no less than the optimum, nor twice its gain") {
+TEST_CASE("greedy links are reported as a heuristic, and their cost is between the optimum and its bound") {
   std::mt19937_64 rng(6);
   for (int round = 0; round < 10; ++round) {
     const Detections from = cloud(rng, 300, 6), to = cloud(rng, 300, 6);
@@ -86,7 +86,7 @@ TEST_CASE("greedy links are a heuristic, say so, and cost no less than the optim
   }
 }
 
-TEST_CASE("greedy links: nothing to link, and no CUDA form") {
+TEST_CASE("greedy links of empty frames, and without a CUDA form") {
   std::mt19937_64 rng(7);
   const Detections some = cloud(rng, 5, 1), none;
   CHECK(link_pair({1}, none, some, greedy_within(1)).links == 0);

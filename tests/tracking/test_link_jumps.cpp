@@ -1,4 +1,4 @@
-// Detections far from where their particle is, and false ones that are near a track by chance.
+// Detections far from their particle, and false ones that are near a track by chance.
 
 #include <algorithm>
 #include <cstddef>
@@ -87,12 +87,12 @@ TEST_CASE("false detections near a missed particle by chance are not taken for j
   }
 }
 
-TEST_CASE("detections that tracks pass by: as by trying all") {
+TEST_CASE("jumps are the same as by brute force") {
   std::mt19937_64 rng(GENERATE(1, 2, 3, 4, 5, 6));
   std::uniform_real_distribution<> place(0, kSide);
   const std::vector<Detections> frames = slow(rng);
   SeriesPoints points = pool_points(frames);
-  // Tracks with gaps; what they pass by lies at any distance.
+  // Tracks with gaps, and detections at any distance from them.
   SeriesLinking links = SeriesLinking::none(points.size());
   const auto tie = [&](Index i, Index j) {
     links.next[static_cast<std::size_t>(i)] = j, links.previous[static_cast<std::size_t>(j)] = i;
@@ -135,7 +135,7 @@ TEST_CASE("detections that tracks pass by: as by trying all") {
     }
     if (near.at >= 0) all.push_back(near);
   }
-  // As many as possible of the nearest, of which at most a tenth would be there by chance.
+  // As many as possible of the nearest ones, of which at most a tenth is expected by chance.
   std::size_t sure = 0;
   double limit = 0;
   for (const Near& one : all) {
@@ -149,7 +149,7 @@ TEST_CASE("detections that tracks pass by: as by trying all") {
   for (const Near& one : all)
     if (sure >= 2 && one.chance <= limit) expected.push_back(one.at);
   std::sort(expected.begin(), expected.end());
-  // Two gaps may have the same one nearest: it is the nearer one's.
+  // If two gaps have the same nearest detection, it belongs to the nearer one.
   expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
   CHECK(found.jumped == expected);
   for (const Index k : expected) {
@@ -178,7 +178,7 @@ TEST_CASE("a given gate grows with the frames that the links of a jump span") {
       const Index i = t * kCount + k, j = (k < kMissed ? 3 : t + 1) * kCount + k;
       links.next[static_cast<std::size_t>(i)] = j, links.previous[static_cast<std::size_t>(j)] = i;
     }
-  // From frame 0 to 1 it is 0.3, from 1 to 3 twice as far.
+  // The distance from frame 0 to 1 is 0.3, from 1 to 3 twice that.
   const std::vector<Index> passed{kCount, kCount + 1, kCount + 2, kCount + 3, kCount + 4};
   CHECK(keep_jumps(points, links, 0.35).jumped == passed);
   CHECK(keep_jumps(points, links, 0.29).jumped.empty());

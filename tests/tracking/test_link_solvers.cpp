@@ -1,4 +1,4 @@
-// The solver changes the speed, never the links.
+// The solver does not change the links.
 
 #include <random>
 
@@ -11,7 +11,7 @@ using namespace motes;
 
 namespace {
 
-/// Points of a lattice, some twice and some missing: distances tie without end.
+/// Points of a lattice, some twice and some missing, so that very many distances are equal.
 Detections lattice_points(std::mt19937& rng, std::int32_t frame) {
   Detections out;
   out.frame = frame;
@@ -29,7 +29,7 @@ Detections lattice_points(std::mt19937& rng, std::int32_t frame) {
 
 }  // namespace
 
-TEST_CASE("every solver gives the same links where ties abound") {
+TEST_CASE("every solver gives the same links if there are many ties") {
   std::mt19937 rng(11);
   for (int k = 0; k < 10; ++k) {
     const Detections from = lattice_points(rng, 0), to = lattice_points(rng, 1);
@@ -37,9 +37,7 @@ TEST_CASE("every solver gives the same links where ties abound") {
       tracking::LinkOptions options{{1.5, cost, -1}, "jv", true};
       const auto reference = tracking::link_pair({1}, from, to, options);
       for (const auto& info : matching::solvers()) {
-        if (info.family() != matching::Family::assignment ||
-            !info.backends.contains(Backend::cpu))
-          continue;
+        if (info.family() != matching::Family::assignment || !info.backends.contains(Backend::cpu)) continue;
         INFO(info.name << " round " << k);
         options.solver = info.name;
         CHECK(tracking::link_pair({2}, from, to, options).next == reference.next);

@@ -102,7 +102,7 @@ TEST_CASE("a pair exactly one gate apart is a candidate, one beyond it is not") 
   CHECK(edges(2.5 * (1 + 1e-5)) == 0);
 }
 
-TEST_CASE("outliers and crowds in one spot neither lose candidates nor repeat them") {
+TEST_CASE("with outliers and crowds at one place no candidates are lost or repeated") {
   std::mt19937_64 rng(2);
   Detections a = points(rng, 300, 0.5), b = points(rng, 300, 0.5);
   for (const double far : {1e8, -1e8, 3e7}) {
@@ -113,7 +113,7 @@ TEST_CASE("outliers and crowds in one spot neither lose candidates nor repeat th
   CHECK(g.costs.graph.edges() == 300 * 300 + 3);
 }
 
-TEST_CASE("Links are those of the candidates in the detections' own order, where points coincide too") {
+TEST_CASE("Links are those of the candidates in the order of the detections, also if points coincide") {
   std::mt19937_64 rng(9);
   Detections a = points(rng, 2000, 9), b = displaced(rng, a, 0.2);
   for (auto* d : {&a, &b})
@@ -144,7 +144,7 @@ TEST_CASE("candidates do not depend on the number of threads") {
   }
 }
 
-TEST_CASE("bad positions, gates and no-link costs are refused by name") {
+TEST_CASE("bad positions, gates and no-link costs are rejected by name") {
   Detections a;
   a.frame = 7;
   a.x_um = {1, std::numeric_limits<double>::quiet_NaN()};
@@ -164,7 +164,7 @@ TEST_CASE("bad positions, gates and no-link costs are refused by name") {
   CHECK_NOTHROW(build_candidates({1}, a, a, {1, LinkCost::squared, 256}));
 }
 
-TEST_CASE("more candidates than allowed end in a message that names the gate, from any thread") {
+TEST_CASE("too many candidates give an error that names the gate, from any thread") {
   std::mt19937_64 rng(8);
   const Detections a = points(rng, 3000, 1), b = points(rng, 3000, 1);
   for (const int threads : {1, 4}) {
@@ -189,7 +189,7 @@ TEST_CASE("links are certified, and recover small displacements") {
   }
 }
 
-TEST_CASE("dense, percolating candidates are solved and certified too") {
+TEST_CASE("dense, percolating candidates are solved and certified") {
   std::mt19937_64 rng(5);
   const Detections a = points(rng, 4000, std::cbrt(4000.0)), b = displaced(rng, a, 0.6);
   const auto links = link_pair({2}, a, b, {{1.5, LinkCost::squared, -1}, "jv", true});
@@ -197,7 +197,7 @@ TEST_CASE("dense, percolating candidates are solved and certified too") {
   CHECK(links.largest_component > 3000);
 }
 
-TEST_CASE("links do not depend on the order of the detections, even where distances tie") {
+TEST_CASE("links do not depend on the order of the detections, even if distances are equal") {
   std::mt19937_64 rng(6);
   Detections a, b;  // a pixel grid: every inner point has six equidistant candidates
   for (int x = 0; x < 8; ++x)
@@ -255,7 +255,7 @@ TEST_CASE("of a long series, only the first pairs keep their seconds by name") {
   CHECK(links[1001].links == 3);
 }
 
-TEST_CASE("tracks follow the links; empty frames just end them") {
+TEST_CASE("tracks follow the links; empty frames end them") {
   std::vector<Detections> frames(4);
   auto fill = [](Detections& d, int frame, std::vector<double> x) {
     d.frame = frame;

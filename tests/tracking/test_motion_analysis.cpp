@@ -1,4 +1,4 @@
-// Figures of motion: against their definition on small tracks, and on motion whose figures are known.
+// Motion analysis, compared with the definitions on small tracks, and on motion with known values.
 
 #include <cmath>
 #include <random>
@@ -27,7 +27,7 @@ void end_track(TrackSet& tracks) {
   tracks.track_id.push_back(static_cast<std::int64_t>(tracks.track_id.size()));
 }
 
-/// Diffusing particles, seen with an error; each frame is missed with a probability.
+/// Diffusing particles with localisation errors; a detection is missed with a probability.
 TrackSet diffusing(Rng& rng, int particles, int frames, double diffusion, double dt, double error,
                    double missed, bool flat = false, const Vec3& drift = {}) {
   TrackSet tracks;
@@ -50,7 +50,7 @@ struct Plain {
   std::int64_t pairs = 0, both = 0;
 };
 
-/// Every pair of points of every track.
+/// The values of a lag from every pair of points of every track.
 Plain by_definition(const TrackSet& tracks, std::int32_t lag, std::int32_t step) {
   Plain out;
   const auto at = [&](std::int64_t i) {
@@ -121,7 +121,7 @@ TEST_CASE("diffusion, localisation error and exponent are found, and their error
   CHECK(std::sqrt(off2 / kSeries) == Approx(1).margin(0.35));
 }
 
-TEST_CASE("a straight run, its drift, and what is left without it") {
+TEST_CASE("a straight run, its drift, and the motion without it") {
   TrackSet tracks;
   for (int p = 0; p < 3; ++p) {
     for (int f = 0; f < 20; ++f) add_point(tracks, 2 * f + p, {0.5 * f, 0.25 * f + p, 1});
@@ -130,7 +130,7 @@ TEST_CASE("a straight run, its drift, and what is left without it") {
   const MotionFigures run = analyse_motion({1}, tracks, {});
   CHECK(run.dims == 2);
   CHECK(run.step == 2);
-  CHECK(run.interval == 2);  // frames: no interval is known
+  CHECK(run.interval == 2);  // in frames, since the interval is unknown
   CHECK(run.exponent == Approx(2));
   CHECK(run.lags.front().lag == 2);
   CHECK(run.lags.front().step_correlation == Approx(1));
@@ -151,7 +151,7 @@ TEST_CASE("a straight run, its drift, and what is left without it") {
   CHECK(left.drift.x == Approx(0.3).margin(0.01));
 }
 
-TEST_CASE("tracks of next to nothing have no figures, and no faults") {
+TEST_CASE("very short tracks have no values, and cause no errors") {
   TrackSet tracks;
   CHECK(analyse_motion({1}, tracks, {}).lags.empty());
   add_point(tracks, 3, {1, 2, 3});

@@ -1,4 +1,4 @@
-// Single spots that score like noise are told from particles that show once.
+// Single spots that score like noise are distinguished from particles detected once.
 
 #include <numeric>
 #include <random>

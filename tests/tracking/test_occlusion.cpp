@@ -1,4 +1,4 @@
-// Particles that pass closer than the resolution: gaps where tracks cross, and gaps in plain sight.
+// Particles that pass closer than the resolution: gaps where tracks cross, and gaps elsewhere.
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +17,14 @@ using namespace motes::tracking;
 namespace {
 
 struct Scene {
-  double merged = 0;   ///< detections closer than this are one, between them
-  double missed = 0;   ///< share of the others missed anywhere
-  double turn = 0.08;  ///< of directions in a frame, radians
+  double merged = 0;   ///< detections closer than this are merged into one between them
+  double missed = 0;   ///< share of the others that is missed
+  double turn = 0.08;  ///< change of direction per frame, radians
 };
 
 struct Series {
   std::vector<Detections> frames;
-  std::vector<int> particle;  ///< of the detections of all frames
+  std::vector<int> particle;  ///< [detections of all frames]
 };
 
 constexpr int kFrames = 40;
@@ -72,7 +72,7 @@ Series swim(const Scene& scene, std::uint64_t seed) {
   return out;
 }
 
-/// Links between consecutive detections of each particle, those across the sides of the plane left out.
+/// Links between successive detections of each particle, without those across the sides of the plane.
 SeriesLinking true_linking(const SeriesPoints& points, const std::vector<int>& particle) {
   SeriesLinking out = SeriesLinking::none(points.size());
   std::map<int, matching::Index> last;
@@ -95,7 +95,7 @@ std::shared_ptr<const Occlusion> told_by(const SeriesPoints& points, const Serie
 
 }  // namespace
 
-TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]") {
+TEST_CASE("Gaps where tracks cross are distinguished from other gaps", "[link]") {
   const Series series = swim({3, 0.01}, 5);
   const SeriesPoints points = pool_points(series.frames);
   const SeriesGrids grids = grids_of({1}, points);
@@ -114,7 +114,7 @@ TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]")
       near += length_of(p - points.at[static_cast<std::size_t>(middle)]) < 8;
     if (near == 1) REQUIRE(occlusion->gain({}, static_cast<matching::Index>(i), j) < 0);
   }
-  // Nor does another one where none is seen near it before or after.
+  // Another one hides it only if some detection is near it before and after.
   int unaccompanied = 0;
   const double far = 3 * occlusion->radius_um();
   const auto company = [&](std::size_t k) {
@@ -133,7 +133,7 @@ TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]")
       }
   }
   CHECK(unaccompanied > 100);
-  // In the frames of a gap, how far other detections are.
+  // The distance of other detections in the frames of a gap.
   int crossed = 0, hidden = 0, alone = 0, plain = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto j = linking.next[i];
@@ -156,7 +156,7 @@ TEST_CASE("Gaps where tracks cross are told from gaps in plain sight", "[link]")
   CHECK(plain == alone);
 }
 
-TEST_CASE("Gaps that have nothing to do with other particles tell of no occlusion", "[link]") {
+TEST_CASE("Gaps that do not depend on other particles show no occlusion", "[link]") {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const Series series = swim({0, 0.1}, seed);
     const SeriesPoints points = pool_points(series.frames);
@@ -180,12 +180,12 @@ TEST_CASE("Tracks that take turns at the detections of one particle do not hide 
   CHECK_FALSE(told_by(points, grids, turns));
 }
 
-TEST_CASE("Series where particles pass closer than the resolution keep more tracks whole", "[link]") {
+TEST_CASE("Series in which particles pass closer than the resolution keep more tracks whole", "[link]") {
   int early = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     const Series series = swim({4, 0, 2}, seed);
     const SeriesLinks links = link_series({1}, series.frames, {});
-    // Points are numbered frame after frame, as the detections are.
+    // Points are numbered frame by frame, like the detections.
     const SeriesLinking truth = true_linking(links.points, series.particle);
     for (std::size_t i = 0; i < truth.next.size(); ++i)
       early += truth.next[i] >= 0 && links.linking.next[i] < 0;

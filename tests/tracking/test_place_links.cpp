@@ -1,4 +1,4 @@
-// Frames in which many detections coincide: the same optimum as detection by detection, for any number of
+// Frames in which many detections coincide: the same optimum as for single detections, for any number of
 // copies.
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Detections crowd(std::mt19937_64& rng, int places, int copies, double side) {
 using Place = std::tuple<double, double, double>;
 Place place_of(const Detections& d, std::size_t k) { return {d.x_um[k], d.y_um[k], d.z_um[k]}; }
 
-/// How many links there are between which places.
+/// The number of links between each pair of places.
 std::map<std::pair<Place, Place>, int> links_of(const Detections& from, const Detections& to,
                                                 const PairLinks& links) {
   std::map<std::pair<Place, Place>, int> out;
@@ -59,7 +59,7 @@ PairLinks by_places(const Detections& from, const Detections& to, const LinkOpti
   return link_places(sort_pair(from, to, terms), from, to, options, terms);
 }
 
-/// What the links cost, from the candidates themselves.
+/// The cost of the links, from the candidates.
 double cost_of(const Detections& from, const Detections& to, const PairLinks& links,
                const LinkOptions& options) {
   const CandidateGraph graph = build_candidates({1}, from, to, options.candidates);
@@ -84,7 +84,7 @@ double cost_of(const Detections& from, const Detections& to, const PairLinks& li
   return cost * graph.cost_unit;
 }
 
-/// One place with `copies` detections, and walkers around.
+/// One place with `copies` detections, and walkers around it.
 std::vector<Detections> frames_with(int copies, int frames) {
   std::mt19937_64 rng(7);
   std::vector<Detections> out;
@@ -163,7 +163,7 @@ TEST_CASE("frames with thousands of coincident detections are linked whole and p
   }
   const std::vector<Detections> few = frames_with(static_cast<int>(kMostCoincident), 2);
   CHECK(link_pair({1}, few[0], few[1], options).solver != kCopiesSolver);
-  // Only one frame crowded, and one that is empty.
+  // Only one frame is crowded, and one is empty.
   const std::vector<Detections> many = frames_with(1000, 1);
   Detections none;
   none.frame = 1;
@@ -172,7 +172,7 @@ TEST_CASE("frames with thousands of coincident detections are linked whole and p
   CHECK(link_pair({1}, many[0], few[1], options).solver == kCopiesSolver);
 }
 
-TEST_CASE("a place that crowds only on the grid is linked as copies too") {
+TEST_CASE("detections that coincide only on the grid are also linked as copies") {
   LinkOptions options;
   options.candidates.gate = kGate;
   Detections from, to;
@@ -189,7 +189,7 @@ TEST_CASE("a place that crowds only on the grid is linked as copies too") {
   CHECK(links.candidates == 25'000'000);
 }
 
-TEST_CASE("coincident detections are linked alike on a GPU") {
+TEST_CASE("coincident detections have the same links on a GPU") {
   MOTES_NEED_GPU();
   LinkOptions options;
   options.candidates.gate = kGate;

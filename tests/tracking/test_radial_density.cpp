@@ -1,4 +1,4 @@
-/// Densities of displacements found in few of them.
+/// Densities of displacements, estimated from few of them.
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ std::vector<double> lengths_of_two(std::mt19937_64& rng, int n, int dims, double
 
 }  // namespace
 
-TEST_CASE("lengths are found among the tabulated ones") {
+TEST_CASE("tabulated_place gives the place of a length in the table") {
   const std::vector<double>& lengths = tabulated_lengths();
   CHECK(lengths.front() == 0);
   CHECK(lengths.back() >= RadialDensity::kMostReach);
@@ -49,14 +49,14 @@ TEST_CASE("lengths are found among the tabulated ones") {
   CHECK(tabulated_place(1e9) == static_cast<double>(lengths.size() - 1));
 }
 
-TEST_CASE("few lengths of Gaussian steps give nearly their Gaussian") {
+TEST_CASE("few lengths of Gaussian steps give nearly the right Gaussian") {
   const int dims = GENERATE(1, 2, 3);
   double sum = 0, count = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 rng(seed);
     const std::vector<double> lengths = lengths_of_two(rng, 80, dims, 1, 1, 0);
     const RadialDensity density(lengths, dims, 4);
-    // Differences of costs decide: of lengths where most of the steps are.
+    // Only differences of costs matter, at lengths that most steps have.
     const double shift = density.log_density(1) - gaussian_log_density(1, 1, dims);
     for (double u = 0.3; u <= 2.2; u += 0.1)
       sum += std::abs(density.log_density(u) - gaussian_log_density(u, 1, dims) - shift), count += 1;

@@ -28,7 +28,7 @@ TEST_CASE("score_tracks gives both scores, each with its gate") {
   CHECK(apart.link.true_links == 0);
 }
 
-TEST_CASE("score_tracks refuses gates that are not lengths and units that differ") {
+TEST_CASE("score_tracks rejects gates that are not lengths and different units") {
   const TrackSet tracks = make_tracks({{{0, 0, 0, 0}}});
   CHECK_THROWS_AS(score_tracks({}, tracks, tracks, {.gate = 0}), UsageError);
   CHECK_THROWS_AS(score_tracks({}, tracks, tracks, {.gate = 5, .gate_link = -1}), UsageError);
@@ -61,8 +61,7 @@ TEST_CASE("keep_every drops frames and divides the others") {
 
 TEST_CASE("keep_every keeps lineages whole") {
   const auto point = [](int frame) { return motes::testing::TrackPoints{{frame, 0, 0, 0}}; };
-  // 0 -> 1 (dropped) -> 2; 3 is its own mother's daughter in a circle with 4 (damaged input); 5 has an
-  // unknown mother.
+  // 0 -> 1 (dropped) -> 2; 3 and 4 form a cycle (damaged input); 5 has an unknown mother.
   const TrackSet tracks = make_tracks({point(0), point(1), point(2), point(4), point(5), point(6), point(6)},
                                       {-1, 0, 1, 4, 4, 99, 2});
   const TrackSet kept = keep_every(tracks, 2);

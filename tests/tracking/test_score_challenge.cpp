@@ -20,7 +20,7 @@ using motes::tracking::challenge_scores;
 
 namespace {
 
-/// The rules once more, the slow way: every track filled in, every pairing tried.
+/// A simple implementation of the rules: fills in every track and tries every pairing.
 class SlowScorer {
  public:
   SlowScorer(const std::vector<TrackPoints>& reference, const std::vector<TrackPoints>& candidate,
@@ -174,7 +174,7 @@ TrackPoints line(int first, int last, double x, double y, double z, double dx = 
 
 }  // namespace
 
-TEST_CASE("challenge scores of the case worked by hand") {
+TEST_CASE("challenge scores of a case calculated by hand") {
   const TrackSet reference =
       make_tracks({line(0, 4, 10, 20, 5, 1), line(2, 7, 50, 52, 5, 0, 1), line(0, 2, 90, 90, 8)});
   TrackPoints b_found = {{2, 50, 52, 5}, {3, 50, 53, 5}, {6, 50, 56, 7}, {7, 50, 57, 7}, {8, 50, 58, 7}};
@@ -193,7 +193,7 @@ TEST_CASE("challenge scores of the case worked by hand") {
   CHECK(s.spurious_tracks == 1);
 }
 
-TEST_CASE("challenge scores agree with every pairing tried") {
+TEST_CASE("challenge scores agree with trying every pairing") {
   const auto seed = GENERATE(range(1, 151));
   CAPTURE(seed);
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
@@ -259,7 +259,7 @@ TEST_CASE("matches across the cells of the grid are found, far from the origin t
   CHECK(challenge_scores({}, make_tracks(reference), make_tracks(candidate), 1).true_positives == 40);
 }
 
-TEST_CASE("huge coordinates and frames neither overflow nor take for ever") {
+TEST_CASE("huge coordinates and frame numbers neither overflow nor take long") {
   const TrackSet reference = make_tracks({{{0, 1e300, -1e300, 0}, {2147483647, 1e300, -1e300, 0}}});
   const TrackSet candidate =
       make_tracks({{{0, 1e300, -1e300, 0}, {1000000000, 1e300, -1e300, 0}}, {{5, -1e300, 1e300, 1e300}}});
@@ -272,7 +272,8 @@ TEST_CASE("huge coordinates and frames neither overflow nor take for ever") {
 }
 
 TEST_CASE("a tie between a pair and the dummy goes to the pair") {
-  // One exact match; the candidate starts 4 frames late and ends 1 late: 5 gates, as much as the dummy.
+  // One exact match; the candidate starts 4 frames late and ends 1 frame late: 5 gates, the same as the
+  // dummy.
   const TrackSet reference = make_tracks({line(0, 4, 0, 0, 0)});
   const ChallengeScores s = challenge_scores({}, reference, make_tracks({line(4, 5, 0, 0, 0)}), 2);
   CHECK(s.paired_tracks == 1);
@@ -299,7 +300,7 @@ TEST_CASE("challenge scores of empty sets") {
   CHECK(nothing_true.false_positives == 3);
 }
 
-TEST_CASE("tracks and gates that make no sense are refused") {
+TEST_CASE("invalid tracks and gates are rejected") {
   const TrackSet good = make_tracks({line(0, 2, 0, 0, 0)});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto refused = [&](const TrackSet& bad, const std::string& why) {

@@ -1,4 +1,4 @@
-// Scores of tracks of which many are equal: the same as one by one, in time and memory that do not grow with
+// Scores if many tracks are equal: the same as for different tracks, in time and memory that do not grow with
 // the square of their number.
 
 #include <algorithm>
@@ -47,9 +47,8 @@ TrackPoints resting(int first, int last, double x) {
 
 }  // namespace
 
-TEST_CASE("scores of equal tracks are those of tracks that hardly differ") {
-  // Truth with more and with fewer copies than found; two places in each other's gates; a gap and short
-  // tracks.
+TEST_CASE("scores of equal tracks are those of nearly equal tracks") {
+  // Truth with more and with fewer copies than found; two places within one gate; a gap and short tracks.
   const std::vector<Kind> some{{300, resting(0, 2, 0)}, {40, resting(0, 2, 0.75)}, {30, resting(1, 2, 0)}},
       others{{270, resting(0, 2, 0.25)}, {50, resting(0, 2, 1)}, {20, {{0, 0, 0, 0}, {2, 0, 0, 0}}}};
   for (const bool turned : {false, true})

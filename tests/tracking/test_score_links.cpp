@@ -24,7 +24,7 @@ struct Counts {
 
 Counts counts(const LinkScores& s) { return {s.true_links, s.false_links, s.missed_links, s.neutral_links}; }
 
-/// Particle k stands still at x = 10 k.
+/// Particle k is at rest at x = 10 k.
 TrackPoints still(int particle, std::initializer_list<int> frames, double shift = 0) {
   TrackPoints track;
   for (const int t : frames) track.push_back({t, 10.0 * particle + shift, 0, 0});
@@ -38,7 +38,7 @@ TrackPoints joined(TrackPoints a, const TrackPoints& b) {
 
 }  // namespace
 
-TEST_CASE("links are judged by what their ends are") {
+TEST_CASE("links are judged by their ends") {
   const TrackSet truth = make_tracks({still(0, {0, 1, 2, 3}), still(1, {0, 1, 2, 3})});
   const auto judged = [&](const std::vector<TrackPoints>& found) {
     return counts(link_scores({}, truth, make_tracks(found), 2));
@@ -50,7 +50,7 @@ TEST_CASE("links are judged by what their ends are") {
         Counts{4, 2, 2, 0});
   // A true frame lies between.
   CHECK(judged({still(0, {0, 2, 3}), still(1, {0, 1, 2, 3})}) == Counts{4, 1, 2, 0});
-  // One end is not at a true particle: false. Both ends: neutral.
+  // False if one end does not match a true particle; neutral if neither does.
   CHECK(judged({joined(still(0, {0, 1}), still(5, {2, 3}))}) == Counts{1, 1, 5, 1});
   // In frames without any true position.
   CHECK(judged({still(7, {8, 9, 11})}) == Counts{0, 0, 6, 2});
@@ -108,13 +108,13 @@ TEST_CASE("positions match strictly within the gate") {
   CHECK(counts(link_scores({}, truth, make_tracks({still(0, {0, 1}, 1.999)}), 2)) == Counts{1, 0, 0, 0});
 }
 
-TEST_CASE("positions match one to one, at the least sum of squares") {
-  // Found a at 1 and b at 2, true A at 0 and B at 1, gate 3. The exact pair a-B leaves b-A at 2 (sum 4);
-  // shifting the row costs 1 + 1.
+TEST_CASE("positions match one to one, with the least sum of squares") {
+  // Found a at 1 and b at 2, true A at 0 and B at 1, gate 3. With the exact pair a-B, b-A has distance 2 (sum
+  // of squares 4); the other pairs cost 1 + 1.
   const TrackSet truth = make_tracks({{{0, 0, 0, 0}, {1, 0, 0, 0}}, {{0, 1, 0, 0}, {1, 1, 0, 0}}});
   const TrackSet found = make_tracks({{{0, 1, 0, 0}, {1, 0, 0, 0}}, {{0, 2, 0, 0}, {1, 1, 0, 0}}});
   CHECK(counts(link_scores({}, truth, found, 3)) == Counts{2, 0, 0, 0});
-  // Two found at one place: only one can be the particle.
+  // Two found positions at one place: only one can match the particle.
   const TrackSet one = make_tracks({still(0, {0, 1})});
   CHECK(counts(link_scores({}, one, make_tracks({still(0, {0, 1}), still(0, {0, 1}, 0.5)}), 2)) ==
         Counts{1, 0, 0, 1});
@@ -135,7 +135,7 @@ TEST_CASE("identical tracks score 1, in any order and with any threads") {
   CHECK(counts(s) == counts(link_scores({}, make_tracks(tracks), make_tracks(found), 1.5)));
 }
 
-TEST_CASE("every true link is true or missed, every found link judged once") {
+TEST_CASE("every true link is found or missed, every found link is judged once") {
   const auto seed = GENERATE(range(1, 21));
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
   const auto tracks = random_tracks(random, 20, true);
@@ -146,7 +146,7 @@ TEST_CASE("every true link is true or missed, every found link judged once") {
         static_cast<std::int64_t>(found.points() - found.tracks()));
 }
 
-TEST_CASE("link scores refuse what makes no sense") {
+TEST_CASE("link scores reject invalid input") {
   const TrackSet good = make_tracks({still(0, {0, 1})}), bad = make_tracks({still(0, {1, 1})});
   CHECK_THROWS_AS(link_scores({}, bad, good, 2), InputError);
   CHECK_THROWS_AS(link_scores({}, good, bad, 2), InputError);

@@ -1,4 +1,4 @@
-// Axes along which residuals are longer, as z in microscopy: their scales, and series linked with them.
+// Axes with longer residuals, such as z in microscopy: their factors, and series linked with them.
 
 #include <cmath>
 #include <cstddef>
@@ -26,7 +26,7 @@ Vec3 normal_vec(std::mt19937_64& rng, const Vec3& deviation) {
   return {x, y, deviation.z * normal(rng)};
 }
 
-/// `n` particles at unit density that diffuse by `step` along each axis and are found with errors `error`.
+/// `n` particles at unit density that diffuse by `step` along each axis, with localisation errors `error`.
 /// Detection k of every frame is particle k.
 std::vector<Detections> noisy(int n, int frames, double step, const Vec3& error, std::uint64_t seed,
                               const Vec3& drift = {}) {
@@ -52,7 +52,7 @@ std::vector<Detections> noisy(int n, int frames, double step, const Vec3& error,
 
 }  // namespace
 
-TEST_CASE("axes are scaled by their residuals, the volume stays") {
+TEST_CASE("axes are scaled by their residuals, and the volume does not change") {
   const SeriesPoints points = pool_points(noisy(80, 20, 0, {0.05, 0.05, 0.2}, 1));
   const Vec3 factors = axis_factors(points, {}, all_right(points, 80), 0);
   CHECK(factors.x / factors.z == Approx(4).epsilon(0.1));
@@ -60,7 +60,7 @@ TEST_CASE("axes are scaled by their residuals, the volume stays") {
   CHECK(factors.x * factors.y * factors.z == Approx(1));
 }
 
-TEST_CASE("residuals in a plane leave the third axis alone") {
+TEST_CASE("residuals in a plane do not scale the third axis") {
   auto frames = noisy(80, 20, 0, {0.05, 0.2, 0}, 2);
   for (Detections& d : frames) d.z_um.assign(d.z_um.size(), 3);
   const SeriesPoints points = pool_points(frames);
@@ -70,13 +70,13 @@ TEST_CASE("residuals in a plane leave the third axis alone") {
   CHECK(factors.x * factors.y == Approx(1));
 }
 
-TEST_CASE("alike axes, few links and few particles that go straight on: nothing is scaled") {
+TEST_CASE("axes are not scaled if they are alike, or for few links or few straight tracks") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
   const SeriesPoints same = pool_points(noisy(60, 20, 0.1, {0.1, 0.1, 0.1}, seed));
   CHECK(alike(axis_factors(same, {}, all_right(same, 60), 0)));
   const SeriesPoints few = pool_points(noisy(10, 5, 0, {0.05, 0.05, 0.3}, seed));
   CHECK(alike(axis_factors(few, {}, all_right(few, 10), 0)));
-  // Straight ways: many links, but each track tells one direction only.
+  // Straight tracks: many links, but each track has a single direction.
   for (const int particles : {4, 12}) {
     std::vector<Detections> straight(41);
     std::mt19937_64 rng(seed);
@@ -110,7 +110,7 @@ TEST_CASE("particles whose z is less sure are linked by their x and y") {
   CHECK(alike(link_series({}, frames, bounded).axes));
 }
 
-TEST_CASE("particles that are found alike along all axes are linked as they are") {
+TEST_CASE("particles with equal errors along all axes are linked without scaling") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
   CHECK(alike(link_series({}, noisy(40, 20, 0.15, {}, seed), {}).axes));
   CHECK(alike(link_series({}, noisy(40, 20, 0.02, {}, seed, {0.4, 0, 0}), {}).axes));

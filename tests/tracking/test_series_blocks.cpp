@@ -50,7 +50,7 @@ SeriesLinks linked(const Walkers& series, std::int64_t most_in_block, std::int64
 
 }  // namespace
 
-TEST_CASE("blocks part a series: every detection is in one, and none has too many") {
+TEST_CASE("every detection is in one block, and no block has too many") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const SeriesPoints points = standing_points(700, 6, seed == 3, seed);
     const std::vector<BlockRange> ranges = block_ranges(points, 600, {0.8, 1});
@@ -70,8 +70,9 @@ TEST_CASE("blocks part a series: every detection is in one, and none has too man
   }
 }
 
-TEST_CASE("a series is halved where margins are the least share of it") {
-  // Ten particles in 1000 frames: in time only. Margins as wide as the series: not at all.
+TEST_CASE("a series is halved along the axis with the smallest share of margins") {
+  // Ten particles in 1000 frames are divided only in time, and not at all if margins are as wide as the
+  // series.
   const SeriesPoints points = standing_points(10, 1000, false, 5);
   const std::vector<BlockRange> ranges = block_ranges(points, 3000, {1, 8});
   REQUIRE(ranges.size() == 4);
@@ -80,13 +81,13 @@ TEST_CASE("a series is halved where margins are the least share of it") {
     CHECK(r.last - r.first == 250);
   }
   CHECK(block_ranges(points, 3000, {1, 300}).size() == 1);
-  // Detections at one place cannot be parted in space.
+  // Detections at one place cannot be divided in space.
   SeriesPoints one = points;
   for (Vec3& p : one.at) p = {1, 1, 1};
   CHECK(block_ranges(one, 3000, {0, 300}).size() == 1);
 }
 
-TEST_CASE("a block is its core and what its margin reaches, from its first frame on") {
+TEST_CASE("a block has its core and its margin, from its first frame on") {
   const SeriesPoints points = standing_points(400, 12, false, 7);
   const BlockMargin margin{1.5, 2};
   for (const BlockRange& range : block_ranges(points, 700, margin)) {
@@ -116,7 +117,7 @@ TEST_CASE("a block is its core and what its margin reaches, from its first frame
   }
 }
 
-TEST_CASE("where two blocks differ the one of the later detection decides, and no detection has two links") {
+TEST_CASE("if two blocks differ that of the later detection decides, and no detection has two links") {
   // Detections 0, 1 in the core of one block, 2, 3 in that of another; 0 and 3 want 2, 1 wants 3.
   const auto block = [](std::vector<char> core) {
     SeriesBlock out;
@@ -129,12 +130,13 @@ TEST_CASE("where two blocks differ the one of the later detection decides, and n
   links.add(block({0, 0, 1, 1}), {{-1, 2, -1, -1}, {-1, -1, 1, -1}});
   std::int64_t conflicting = 0;
   const SeriesLinking out = links.linking(conflicting);
-  // The second block has 1 -> 2, but 1 is the first one's, which has 1 -> 3: so 2 and 3 are free for 0 and 1.
+  // The second block has 1 -> 2, but 1 is in the core of the first, which has 1 -> 3. So 2 and 3 are free for
+  // 0 and 1.
   CHECK(out.next == std::vector<matching::Index>{2, 3, -1, -1});
   CHECK(out.previous == std::vector<matching::Index>{-1, -1, 0, 1});
   CHECK(conflicting == 2);
 
-  // 0 (first block) and 1 (second) both link to 3: the second block's own is taken.
+  // 0 (first block) and 1 (second) both link to 3: the link of the second block is used.
   BlockLinks both(4);
   both.add(block({1, 0, 0, 0}), {{3, -1, -1, -1}, {-1, -1, -1, 0}});
   both.add(block({0, 1, 1, 1}), {{-1, 3, -1, -1}, {-1, -1, -1, 1}});
@@ -142,7 +144,7 @@ TEST_CASE("where two blocks differ the one of the later detection decides, and n
   CHECK(conflicting == 1);
 }
 
-TEST_CASE("the model of some frames has their scales, and the median where there is none") {
+TEST_CASE("the model of some frames has their scales, and the median for other frames") {
   SeriesModel model;
   model.scale = {1, 2, 3, 4, 5};
   CHECK(model_of_frames(model, 1, 3).scale == std::vector<double>{2, 3, 4});
@@ -195,7 +197,7 @@ TEST_CASE("blocks give the same links for any thread count and with any model as
   for (const MotionModel model : {MotionModel::velocity, MotionModel::field}) {
     const SeriesLinks links = linked(series, 16'000, 9'000, model);
     INFO(static_cast<int>(model) << ": wrong " << share_wrong(series, links));
-    // Wrong links around neighbours' motion, of which there is none, are long: margins are too.
+    // The motion of neighbours does not exist here, so these links are wrong and long, and so are margins.
     CHECK(links.chosen == model);
     if (model != MotionModel::field) CHECK(links.blocks > 1);
     CHECK(share_wrong(series, links) < (model == MotionModel::field ? 0.5 : 0.03));

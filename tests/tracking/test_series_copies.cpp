@@ -1,4 +1,5 @@
-// Series in which many detections coincide: the rest is linked as without them, and copies follow the one.
+// Series in which many detections coincide: other detections are linked as without them, and copies follow
+// one of them.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ void add_copies(Detections& d, int copies, const Vec3& p) {
 
 constexpr Vec3 kPlace{-20, -20, -20};
 
-/// The links of frame t's detections as indices in their frames; -1: none, or over a gap.
+/// The links of the detections of frame t as indices in the next frame; -1: none, or over a gap.
 std::vector<matching::Index> next_in_frame(const SeriesLinks& links, std::int32_t t) {
   std::vector<matching::Index> out;
   const auto& offset = links.points.offset;
@@ -63,7 +64,7 @@ std::vector<Detections> walkers(int n, int count, double step) {
 
 }  // namespace
 
-TEST_CASE("a series with a crowd at one place is linked as with one of them, and copies follow it") {
+TEST_CASE("a series with many detections at one place is linked as with one of them, and copies follow it") {
   const auto series = walkers(60, 6, 0.12);
   std::vector<Detections> with_one = series, crowded = series;
   const int copies[] = {300, 300, 290, 0, 310, 2};
@@ -80,7 +81,7 @@ TEST_CASE("a series with a crowd at one place is linked as with one of them, and
     auto links = next_in_frame(found, t);
     const auto one = next_in_frame(expected, t);
     CHECK(std::vector(links.begin(), links.begin() + std::ssize(one)) == one);
-    // Row by row: the k-th copy is followed by the k-th.
+    // The k-th copy is followed by the k-th copy.
     const std::size_t here = series[at(t)].size();
     const std::size_t there = series[at(t) + 1].size();
     const auto both = at(std::min(copies[t], copies[t + 1]));
@@ -88,13 +89,13 @@ TEST_CASE("a series with a crowd at one place is linked as with one of them, and
     for (std::size_t k = both; k < at(copies[t]); ++k) CHECK(links[here + k] == -1);
     of_copies += std::max<std::int64_t>(std::int64_t(both) - 1, 0);
   }
-  // Over the frame without any, too: 290 of frame 2 with 290 of frame 4.
+  // Also over the frame without any: 290 of frame 2 with 290 of frame 4.
   CHECK(found.gap_links == expected.gap_links + 289);
   CHECK(found.links == expected.links + of_copies + 289);
   CHECK(build_tracks(crowded, found).points() == found.points.size());
 }
 
-TEST_CASE("links of copies are as much less sure as there are copies") {
+TEST_CASE("the probability of a link to a copy is divided by the number of copies") {
   auto series = walkers(60, 6, 0.12);
   const SeriesLinks alone = link_series({1}, series, {});
   for (Detections& d : series) add_copies(d, 300, kPlace);
@@ -113,12 +114,12 @@ TEST_CASE("links of copies are as much less sure as there are copies") {
   CHECK(confidence.wrong > 0.8);
 }
 
-TEST_CASE("of links that cost the same few are candidates, and each detection finds its own") {
+TEST_CASE("few links of equal cost are candidates, and each detection has different ones") {
   auto frames = walkers(50, 3, 0.1);
   constexpr int kPlaces = 5, kCopies = 200, kMost = 20, kTied = 32;
   for (std::size_t t = 0; t < frames.size(); ++t) {
     for (int k = 0; k < kPlaces; ++k) add_copies(frames[t], kCopies, {-20.0 - 9 * k, -20, 3.0 * k});
-    // So that numbers within the frame differ.
+    // So that indices within the frames differ.
     auto& d = frames[t];
     for (auto* column : {&d.x_um, &d.y_um, &d.z_um})
       column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(7 * t));
@@ -141,7 +142,7 @@ TEST_CASE("of links that cost the same few are candidates, and each detection fi
   }
 }
 
-TEST_CASE("where detections coincide at many places, few are enough for copies") {
+TEST_CASE("if detections coincide at many places, few of them are enough for copies") {
   std::vector<Detections> frames(3);
   const int places = GENERATE(50, 1500), copies = 20;
   for (std::size_t t = 0; t < frames.size(); ++t) {

@@ -1,4 +1,4 @@
-// Few particles that all move together: their shifts, predictions from them, and series linked around them.
+// Few particles that all move together: their shifts, predictions from these, and series linked with them.
 
 #include <cmath>
 #include <cstddef>
@@ -20,15 +20,15 @@ using testing::right_share;
 
 namespace {
 
-/// Normal in the plane, of that root mean square along each axis.
+/// A normal vector in the plane with this deviation along each axis.
 Vec3 scattered(std::mt19937_64& rng, double deviation) {
   std::normal_distribution<> normal(0, deviation);
   const double x = normal(rng);
   return {x, normal(rng), 0};
 }
 
-/// `n` particles at unit density in the plane that scatter by `own` an axis, and shift(t) all together after
-/// frame t. Detection k of every frame is particle k.
+/// `n` particles at unit density in the plane that move by `own` along each axis independently, and by
+/// shift(t) together after frame t. Detection k of every frame is particle k.
 template <class Shift>
 std::vector<Detections> drifting(int n, int frames, double own, std::uint64_t seed, const Shift& shift) {
   std::mt19937_64 rng(seed);
@@ -51,7 +51,7 @@ std::vector<Detections> drifting(int n, int frames, double own, std::uint64_t se
   return out;
 }
 
-/// Another direction and length every frame, .35 to 1.05 spacings.
+/// Shifts with a random direction and length in every frame, 0.35 to 1.05 spacings.
 std::vector<Vec3> shaking(int frames, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<> uniform;
@@ -65,7 +65,7 @@ std::vector<Vec3> shaking(int frames, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("the shift of all is found without links, and none where there is none") {
+TEST_CASE("a common shift is found without links, and none if there is none") {
   const int seed = GENERATE(1, 2, 3);
   const auto shifts = shaking(15, static_cast<std::uint64_t>(seed));
   const SeriesPoints moved = pool_points(drifting(8, 15, 0.03, static_cast<std::uint64_t>(seed), [&](int t) {
@@ -82,7 +82,7 @@ TEST_CASE("the shift of all is found without links, and none where there is none
       pool_points(drifting(8, 15, 0.1, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; }));
   for (const Vec3& shift : likely_shifts({}, still, &gain)) CHECK(length_of(shift) < 0.2);
   CHECK(gain < 5);
-  // Nothing is left of a frame in the next: shifts that bring some onto others are chance.
+  // Frames are independent, so shifts that move some detections onto others are by chance.
   std::mt19937_64 rng(static_cast<std::uint64_t>(seed));
   std::uniform_real_distribution<> place(0, 20);
   std::vector<Detections> chance(15);
@@ -96,7 +96,7 @@ TEST_CASE("the shift of all is found without links, and none where there is none
   CHECK(gain <= 0);
 }
 
-TEST_CASE("a detection's own link has no part in its predicted drift") {
+TEST_CASE("a detection's own link is not used for its predicted drift") {
   const Index n = 5;
   auto frames = drifting(n, 4, 0.01, 1, [](int) { return Vec3{0.5, 0, 0}; });
   frames[2].y_um[0] += 0.2;  // one moves elsewhere
@@ -109,7 +109,7 @@ TEST_CASE("a detection's own link has no part in its predicted drift") {
   }
 }
 
-TEST_CASE("displacements that scatter predict hardly any drift") {
+TEST_CASE("scattered displacements predict hardly any drift") {
   const Index n = 6;
   const SeriesPoints points = pool_points(
       drifting(n, 40, 0.2, static_cast<std::uint64_t>(GENERATE(1, 2, 3)), [](int) { return Vec3{}; }));
@@ -117,12 +117,12 @@ TEST_CASE("displacements that scatter predict hardly any drift") {
   double squares = 0, own = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     squares += dot(drift.by_lag[0][i], drift.by_lag[0][i]);
-    own += 2 * 0.2 * 0.2 / (n - 1);  // the others' mean, not shrunk
+    own += 2 * 0.2 * 0.2 / (n - 1);  // mean of the others, not shrunk
   }
   CHECK(squares < 0.5 * own);
 }
 
-TEST_CASE("a few particles that drift farther than their spacing are linked around their drift") {
+TEST_CASE("a few particles that drift farther than their spacing are linked with their drift") {
   const int seed = GENERATE(1, 2, 3), n = GENERATE(4, 10);
   const auto shifts = shaking(30, static_cast<std::uint64_t>(seed));
   const auto frames = drifting(n, 30, 0.03, static_cast<std::uint64_t>(seed),
@@ -132,13 +132,14 @@ TEST_CASE("a few particles that drift farther than their spacing are linked arou
   CHECK(right_share(frames, links.linking) > 0.97);
 }
 
-TEST_CASE("tracks go on where the stage jumped in one frame") {
+TEST_CASE("tracks continue if the stage jumps in one frame") {
   const auto frames = drifting(12, 20, 0.08, static_cast<std::uint64_t>(GENERATE(1, 2, 3)), [](int t) {
     return t == 9 ? Vec3{1.1, 0.4, 0} : Vec3{};
   });
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(links.drift);
-  CHECK(right_share(frames, links.linking) > 0.96);  // .947 if all links of that frame were wrong
+  // It would be 0.947 if all links of that frame were wrong.
+  CHECK(right_share(frames, links.linking) > 0.96);
 }
 
 TEST_CASE("particles that move independently have no common drift") {

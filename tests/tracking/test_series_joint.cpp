@@ -1,4 +1,5 @@
-// Belief propagation against the sum over all linkings, where the candidates form a tree and it is exact.
+// Belief propagation, compared with the sum over all linkings if the candidates form a tree, for which it is
+// exact.
 
 #include <cmath>
 #include <random>
@@ -59,7 +60,7 @@ std::vector<double> exact_odds(const SeriesPoints& points, const SeriesModel& mo
 
 }  // namespace
 
-TEST_CASE("beliefs are exact where the candidate links form a tree") {
+TEST_CASE("belief propagation is exact if the candidate links form a tree") {
   const std::vector<std::vector<std::vector<Vec3>>> cases{
       {{{0, 0, 0}}, {{0.3, 0, 0}, {0, 0.5, 0}}},
       {{{0, 0, 0}}, {{0.3, 0, 0}}, {{0.5, 0.1, 0}, {0.2, 0.4, 0.1}}},
@@ -94,7 +95,7 @@ TEST_CASE("pruning keeps the best links of each detection, and those of the link
   CHECK(prune_candidates(candidates, costs, linking, 3, 1).to == std::vector<matching::Index>{1, 3, 3});
 }
 
-TEST_CASE("beliefs go on for the links that are still candidates") {
+TEST_CASE("messages are kept for links that are still candidates") {
   const SeriesCandidates before{{0, 3, 4}, {1, 2, 3, 3}, {0, 0, 0, 1}};
   const SeriesCandidates now{{0, 2, 4}, {3, 1, 2, 3}, {0, 0, 1, 1}};
   const JointBeliefs beliefs{{2, 3, 4, 5}, {6, 7, 8, 9}};
@@ -103,7 +104,7 @@ TEST_CASE("beliefs go on for the links that are still candidates") {
   CHECK(on.from_target == std::vector<double>{8, 6, 1, 9});
 }
 
-TEST_CASE("gains of links that meet are those of each pair, to the bit") {
+TEST_CASE("MeetingGains has the same bits as velocity_gain") {
   std::mt19937_64 rng(4);
   std::normal_distribution<> normal;
   const auto vec = [&](double s) { return Vec3{s * normal(rng), s * normal(rng), s * normal(rng)}; };
@@ -124,7 +125,8 @@ TEST_CASE("gains of links that meet are those of each pair, to the bit") {
       for (double& length : lengths) length *= 0.8;
       p.shape = RadialDensity(lengths, 3, 4);
       p.turning = TurningDensity({1, 2, 5, 20}, 3);
-      std::vector<double> beside = lengths;  // another law: the two lengths must not be taken for each other
+      // Another distribution, so that an exchange of the two lengths is noticed.
+      std::vector<double> beside = lengths;
       for (double& length : beside) length = length > 1 ? 3 + length : 1 / (2 + length);
       p.speed = SpeedDensity(lengths, beside);
     }

@@ -1,5 +1,5 @@
-// Linking whole series: the assignment against brute force, and what rounds, models and gaps find on series
-// small enough to know the answer.
+// Linking of series: the assignment compared with brute force, and rounds, models and gaps on series with
+// known links.
 
 #include <algorithm>
 #include <chrono>
@@ -34,8 +34,8 @@ namespace {
 
 using Series = std::vector<Detections>;
 
-/// Walkers at unit density, of steps .5 to 1.5 times `step` long; each step turns by so much that
-/// `persistence` of the last direction stays. Detection k of every frame is walker k.
+/// Walkers at unit density with steps of 0.5 to 1.5 times `step`; `persistence`: share of the last direction
+/// in the next step. Detection k of every frame is walker k.
 Series walkers(int n, int frames, double step, double persistence, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   const double side = std::cbrt(n);
@@ -81,7 +81,7 @@ SeriesLinks linked(const Series& frames, MotionModel model, int max_gap = 3, int
   return link_series({threads}, frames, options);
 }
 
-/// The least cost of any linking: every detection is false, or free or linked on either side.
+/// The least cost of all linkings: every detection is false, or free or linked on each side.
 double least_cost(const SeriesPoints& points, const SeriesModel& model, const SeriesCandidates& candidates,
                   const std::vector<double>& costs) {
   const auto n = points.size();
@@ -112,7 +112,7 @@ double least_cost(const SeriesPoints& points, const SeriesModel& model, const Se
 
 }  // namespace
 
-TEST_CASE("a series' assignment costs what the best of all linkings costs") {
+TEST_CASE("the assignment of a series has the cost of the best of all linkings") {
   std::mt19937_64 rng(3);
   for (int trial = 0; trial < 40; ++trial) {
     Series frames(4);
@@ -136,16 +136,16 @@ TEST_CASE("a series' assignment costs what the best of all linkings costs") {
   }
 }
 
-TEST_CASE("likely candidates are the cheapest of each row, and the link that is kept") {
+TEST_CASE("likely candidates are the cheapest of each row and the kept link") {
   Series frames = walkers(60, 5, 0.3, 0.5, 4);
-  // In a crowd far more than are kept are near each other.
+  // In a crowd far more detections than are kept are near each other.
   const bool crowd = GENERATE(false, true);
   for (Detections& frame : frames)
     for (std::size_t k = 0; crowd && k < frame.size(); ++k)
       if (k % 3 != 0) frame.x_um[k] *= 0.02, frame.y_um[k] *= 0.02, frame.z_um[k] *= 0.02;
   const SeriesPoints points = pool_points(frames);
   SeriesModel model = first_model(points, {}, 2);
-  // With a small scale many have no link that costs little.
+  // With a small scale many detections have no cheap link.
   const double factor = GENERATE(1.0, 0.1);
   for (double& scale : model.scale) scale *= factor;
   const SeriesCandidates all = series_candidates({1}, points, {}, model, 2);
@@ -180,7 +180,7 @@ TEST_CASE("likely candidates are the cheapest of each row, and the link that is 
   CHECK(likely_candidates({1}, points, {}, model, 2, keep, 2.0, 1000).size() < all.size());
 }
 
-TEST_CASE("detections far from all others leave the spacing as it is") {
+TEST_CASE("detections far from all others do not change the spacing") {
   Series frames = walkers(200, 4, 0.1, 0.5, 3);
   const double spacing = pool_points(frames).spacing_um;
   for (Detections& frame : frames) frame.x_um[0] = frame.y_um[0] = frame.z_um[0] = 1e9;
@@ -226,7 +226,7 @@ TEST_CASE("the data choose the motion model") {
   CHECK(persistent.velocity.beta() > 0.7);
   CHECK(share_right(persistent) > share_right(linked(straight, MotionModel::standing)) + 0.1);
 
-  // A cloud that turns as one body, by up to 1.5 spacings a frame at its rim.
+  // A cloud that rotates as a body, by up to 1.5 spacings per frame at its edge.
   Series turning(8);
   std::mt19937_64 rng(2);
   std::vector<Vec3> cloud;
@@ -244,7 +244,7 @@ TEST_CASE("the data choose the motion model") {
   const SeriesLinks body = linked(turning, MotionModel::automatic);
   CHECK(body.chosen == MotionModel::field);
   CHECK(share_right(body) > 0.995);
-  // Without prediction, z alone tells most particles apart: along it they do not move.
+  // Without prediction, most particles are distinguished only by z, along which they do not move.
   const SeriesLinks still = linked(turning, MotionModel::standing);
   CHECK(still.axes.z > 3 * still.axes.x);
   CHECK(share_right(body) > share_right(still) + 0.005);
@@ -260,7 +260,7 @@ TEST_CASE("links of a series are the same for any thread count and any order of 
   CHECK(share_right(linked(turned, MotionModel::automatic)) == Approx(share_right(one)).margin(0.002));
 }
 
-TEST_CASE("a given gate bounds every displacement, by the frames that pass") {
+TEST_CASE("a given gate bounds every displacement, times elapsed frames") {
   const Series frames = walkers(200, 8, 0.5, 0, 4);
   SeriesOptions options;
   options.gate = 0.45;
@@ -279,11 +279,11 @@ TEST_CASE("detections on no track are distinguished from tracks") {
   for (Detections& d : frames)
     for (int k = 0; k < 40; ++k) add(d, uniform_point(rng, std::cbrt(200)));
   const SeriesLinks links = linked(frames, MotionModel::automatic);
-  CHECK(share_right(links) > 0.8);  // of 240 a frame, 200 are right
+  CHECK(share_right(links) > 0.8);  // 200 of 240 detections per frame are particles
   CHECK(links.model.clutter == Approx(40.0 / 240).margin(0.04));
 }
 
-TEST_CASE("series of next to nothing are linked, or left alone") {
+TEST_CASE("very small and empty series are accepted") {
   CHECK(linked({}, MotionModel::automatic).links == 0);
   CHECK(linked(Series(1), MotionModel::automatic).links == 0);
   CHECK(linked(Series(3), MotionModel::automatic).links == 0);
@@ -305,7 +305,7 @@ TEST_CASE("series of next to nothing are linked, or left alone") {
   CHECK_THROWS_AS(link_series({1}, two, {}), InputError);
 }
 
-TEST_CASE("a single particle is linked, however little it moves along some axes") {
+TEST_CASE("a single particle is linked even if it hardly moves along some axes") {
   for (const double across : {0.1, 0.01, 0.001})
     for (const int count : {4, 10, 30}) {
       CAPTURE(across, count);
@@ -323,7 +323,7 @@ TEST_CASE("a single particle is linked, however little it moves along some axes"
     }
 }
 
-TEST_CASE("a series in any unit is linked alike, or refused") {
+TEST_CASE("a series has the same links in any unit, or is rejected") {
   std::mt19937_64 rng(5);
   Series frames(5);
   for (int k = 0; k < 15; ++k) {
@@ -342,16 +342,18 @@ TEST_CASE("a series in any unit is linked alike, or refused") {
   for (const int power : {-200, -100, 100, 200}) CHECK_THROWS_AS(times(std::ldexp(1.0, power)), InputError);
 }
 
-TEST_CASE("a series of few detections in half a million frames is linked at once") {
+TEST_CASE("a series of few detections in half a million frames is linked quickly") {
   Series frames(500'000);
   for (const std::size_t t : {std::size_t{0}, std::size_t{1}, std::size_t{2}, frames.size() - 1})
     add(frames[t], {1, 1, 1});
   const auto start = std::chrono::steady_clock::now();
   CHECK(link_series({1}, frames, {}).links == 2);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));  // quadratic: over five
+  CHECK(std::chrono::steady_clock::now() - start <
+        std::chrono::minutes(1));  // quadratic time would be over five minutes
 }
 
-TEST_CASE("a field follows affine motion, shrugs off a wrong link, and leaves a point's own move out") {
+TEST_CASE(
+    "a field follows affine motion, ignores a wrong link, and does not use a point's own displacement") {
   std::mt19937_64 rng(7);
   std::vector<Vec3> at, move;
   std::vector<std::ptrdiff_t> own;
@@ -374,7 +376,7 @@ TEST_CASE("a field follows affine motion, shrugs off a wrong link, and leaves a 
   CHECK(local_field({1}, std::span(at).first(3), std::span(move).first(3), at)[0] == Vec3{});
 }
 
-TEST_CASE("a field of a linking that differs in few frames is that of the whole linking") {
+TEST_CASE("a field updated in few frames is that of the whole linking") {
   const SeriesPoints points = pool_points(walkers(80, 7, 0.1, 0.5, 12));
   SeriesLinking linking = SeriesLinking::none(points.size()), other;
   for (Index i = 0; i + 80 < static_cast<Index>(points.size()); ++i)
@@ -390,7 +392,7 @@ TEST_CASE("a field of a linking that differs in few frames is that of the whole 
         predict_by_field({1}, points, SeriesLists(points), other, 2).by_lag);
 }
 
-TEST_CASE("the turn of a body is found, and a series of such turns is linked") {
+TEST_CASE("the rotation of a body is found, and a series of such rotations is linked") {
   std::mt19937_64 rng(13);
   const double c = std::cos(0.61), s = std::sin(0.61);
   std::vector<Vec3> cloud;
@@ -415,7 +417,7 @@ TEST_CASE("the turn of a body is found, and a series of such turns is linked") {
         std::max(most, length_of({b.x - a.x - moves[k].x, b.y - a.y - moves[k].y, b.z - a.z - moves[k].z}));
   }
   CHECK(most < 0.5);
-  // Far from the origin, where no cells are made, the same.
+  // The same far from the origin, where no cells are made.
   std::vector<Vec3> from, to;
   for (const Vec3& p : points.frame(0)) from.push_back(p + Vec3{1e7, 0, 0});
   for (const Vec3& p : points.frame(1)) to.push_back(p + Vec3{1e7, 0, 0});
@@ -425,7 +427,7 @@ TEST_CASE("the turn of a body is found, and a series of such turns is linked") {
   CHECK(share_right(linked(frames, MotionModel::field)) > 0.95);
 }
 
-TEST_CASE("radial densities hold one detection in all") {
+TEST_CASE("radial densities integrate to 1") {
   std::mt19937_64 rng(1);
   for (const int dims : {1, 2, 3}) {
     std::vector<double> lengths;

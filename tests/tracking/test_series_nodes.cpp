@@ -1,5 +1,5 @@
-// Which detections are particles: the exclusion radius, suppression and log-odds against what is known or
-// counted by hand, and whole series with false detections around particles.
+// Particles and false detections: the exclusion radius, suppression and log-odds compared with known values,
+// and series with false detections around particles.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ namespace {
 
 double distance_between(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z); }
 
-/// Points no two of which are nearer than `least`.
+/// Points with pairwise distances of at least `least`.
 std::vector<Vec3> apart(std::mt19937_64& rng, std::size_t n, double side, double least) {
   std::vector<Vec3> out;
   while (out.size() < n) {
@@ -44,9 +44,9 @@ std::vector<Vec3> apart(std::mt19937_64& rng, std::size_t n, double side, double
 
 enum class Beside { nothing, satellites, companions };
 
-/// 500 particles at unit density that keep .7 apart and creep; detection k < 500 of every frame is particle
-/// k. Satellites: up to two false detections .1 to .25 away, new in every frame, of lower quality.
-/// Companions: one more particle .2 beside each.
+/// 500 particles at unit density that stay 0.7 apart and move slowly; detection k < 500 of every frame is
+/// particle k. Satellites: up to two false detections at 0.1 to 0.25, different in every frame, of lower
+/// quality. Companions: another particle at 0.2 from each.
 std::vector<Detections> creeping(Beside beside, std::uint64_t seed, int frames = 12) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<> uniform;
@@ -94,7 +94,7 @@ std::pair<double, double> recall_and_precision(const SeriesLinks& links, Index p
 
 }  // namespace
 
-TEST_CASE("an exclusion radius lies between the satellites' distance and the particles'") {
+TEST_CASE("an exclusion radius is between the distances of satellites and of particles") {
   const auto radii = exclusion_radii(pool_points(creeping(Beside::satellites, 1)));
   for (const double radius : radii) {
     CHECK(radius > 0.3);
@@ -102,7 +102,7 @@ TEST_CASE("an exclusion radius lies between the satellites' distance and the par
   }
 }
 
-TEST_CASE("particles that keep apart, or lie at random, or are few have no exclusion radius") {
+TEST_CASE("particles that are apart, at random places, or few have no exclusion radius") {
   std::mt19937_64 rng(2);
   std::vector<Detections> random(8);
   for (Detections& d : random)
@@ -111,7 +111,7 @@ TEST_CASE("particles that keep apart, or lie at random, or are few have no exclu
     for (const double radius : exclusion_radii(pool_points(frames))) CHECK(radius == 0);
 }
 
-TEST_CASE("a crowd in one place is not false detections around a particle") {
+TEST_CASE("a crowd at one place is not taken for false detections around a particle") {
   std::mt19937_64 rng(3);
   std::vector<Detections> frames(4);
   for (Detections& d : frames)
@@ -124,7 +124,7 @@ TEST_CASE("a crowd in one place is not false detections around a particle") {
   for (const double radius : exclusion_radii(points)) CHECK(radius == 0);
 }
 
-TEST_CASE("one detection far away hides no axis, and rounding makes none") {
+TEST_CASE("one detection far away does not hide an axis, and rounding does not add one") {
   std::mt19937_64 rng(4);
   std::vector<Detections> frames(3);
   for (Detections& d : frames)
@@ -158,7 +158,7 @@ TEST_CASE("neighbours and suppression are those of all pairs") {
       if (away < kNeighbourhood * radius) expected.push_back(static_cast<Index>(j));
       const bool surer = std::pair(score[j], tie[j]) > std::pair(score[i], tie[i]);
       if (kept[j] != 0 && away < radius) {
-        CHECK((kept[i] == 0 || !surer));  // none that is kept has a surer kept one near
+        CHECK((kept[i] == 0 || !surer));  // no kept detection has a surer kept one nearby
         dropped = dropped || surer;
       }
     }
@@ -168,7 +168,7 @@ TEST_CASE("neighbours and suppression are those of all pairs") {
   }
 }
 
-TEST_CASE("log-odds of one feature are those of its bins, and of two that add up are found") {
+TEST_CASE("log-odds of one feature are those of its bins, and two additive features are found") {
   std::mt19937_64 rng(6);
   constexpr std::size_t kPoints = 40'000;
   const double first[] = {-2, 0, 1}, second[] = {-1, 1.5};
@@ -192,7 +192,7 @@ TEST_CASE("log-odds of one feature are those of its bins, and of two that add up
   }
 }
 
-TEST_CASE("ranks are of a frame, equal values share one, and unknown ones have none") {
+TEST_CASE("ranks are within a frame, equal for equal values, and unknown for unknown ones") {
   std::vector<Detections> frames(2);
   for (Detections& d : frames)
     for (int k = 0; k < 4; ++k) add(d, {static_cast<double>(k), 0, 0});
@@ -206,8 +206,7 @@ TEST_CASE("ranks are of a frame, equal values share one, and unknown ones have n
   CHECK(std::isnan(ranks[5]));
 }
 
-TEST_CASE(
-    "an assignment with log-odds of its own for each detection costs what the best of all linkings costs") {
+TEST_CASE("an assignment with log-odds for each detection has the cost of the best of all linkings") {
   std::mt19937_64 rng(7);
   for (int trial = 0; trial < 40; ++trial) {
     std::vector<Detections> frames(3);
@@ -266,7 +265,7 @@ TEST_CASE("false detections around particles are left out, with and without a qu
   CHECK_THROWS_AS(link_series({2}, frames, options), UsageError);
 }
 
-TEST_CASE("it is known whether a property tells particles from satellites, or their places alone") {
+TEST_CASE("it is reported whether a property distinguishes particles from satellites, or only places") {
   std::vector<Detections> frames = creeping(Beside::satellites, 8);
   const auto told = [&] {
     int solved = 0;
@@ -292,7 +291,7 @@ TEST_CASE("particles that lie close together stay particles") {
 
 TEST_CASE("the order of a table's rows changes no link and no confidence") {
   std::vector<Detections> frames = creeping(Beside::satellites, 10);
-  // On a grid, as pixels are, so that distances tie.
+  // On a grid, like pixels, so that distances are equal.
   for (Detections& d : frames)
     for (auto* axis : {&d.x_um, &d.y_um, &d.z_um})
       for (double& value : *axis) value = std::round(16 * value) / 16;

@@ -1,5 +1,5 @@
-// What the series linker is made fast with: rows of points, lists of neighbours and fits of several places at
-// once, each against the plain way.
+// Fast forms of the series linker (rows of points, lists of neighbours, fits of several places at once),
+// compared with simple ones.
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<std::size_t> brute_force(const std::vector<Vec3>& points, const Vec3
   return out;
 }
 
-/// Neighbours by a tree, and the nearest detection by measuring all.
+/// The field with neighbours from a tree and the nearest detection by brute force.
 Prediction plain_field(const SeriesPoints& points, const SeriesLinking& linking, int lags) {
   Prediction out;
   out.by_lag.assign(static_cast<std::size_t>(lags), std::vector<Vec3>(points.size()));
@@ -99,7 +99,7 @@ TEST_CASE("a grid of rows finds all points within any radius") {
   CHECK(none == 0);
 }
 
-TEST_CASE("a radius that falls on the way passes over what is farther") {
+TEST_CASE("a search with a shrinking radius skips farther points") {
   std::mt19937_64 rng(4);
   for (const double width : {0.05, 0.7, 3.0}) {
     std::vector<Vec3> points;
@@ -122,7 +122,7 @@ TEST_CASE("a radius that falls on the way passes over what is farther") {
   }
 }
 
-TEST_CASE("a field by lists of neighbours is that by a tree") {
+TEST_CASE("a field by lists of neighbours is the same as by a tree") {
   std::mt19937_64 rng(5);
   std::normal_distribution<> normal;
   for (const int n : {3, 7, 12, 31, 33, 700})
@@ -150,7 +150,7 @@ TEST_CASE("a field by lists of neighbours is that by a tree") {
     }
 }
 
-TEST_CASE("what lies in other lanes does not change a place's fit") {
+TEST_CASE("other lanes do not change the fit at a place") {
   std::mt19937_64 rng(6);
   for (std::size_t count = 0; count <= kFieldNeighbours; ++count) {
     FieldBatch together, alone;
@@ -165,7 +165,7 @@ TEST_CASE("what lies in other lanes does not change a place's fit") {
   }
 }
 
-TEST_CASE("predictions by lists are those without") {
+TEST_CASE("predictions with lists are the same as without") {
   std::mt19937_64 rng(8);
   std::vector<Detections> frames(6);
   for (std::size_t t = 0; t < frames.size(); ++t) {

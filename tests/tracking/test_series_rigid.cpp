@@ -1,5 +1,5 @@
-// Samples that rotate: fits of rigid motions, their search without links, predictions, and series linked
-// around them.
+// Samples that rotate: fits of rigid motions, their search without links, predictions, and series linked with
+// them.
 
 #include <algorithm>
 #include <cmath>
@@ -67,8 +67,8 @@ struct Rotating {
   std::vector<RigidMotion> motions;
 };
 
-/// A sample that moves by motion(t, rng) after frame t; `noise` of positions an axis; `missed`: share of
-/// detections that are, and of false ones that are added.
+/// A sample that moves by motion(t, rng) after frame t. `noise`: of positions along each axis; `missed`:
+/// share of missed detections, and of added false ones.
 template <class Motion>
 Rotating rotating(int n, int count, int dims, std::uint64_t seed, double noise, double missed,
                   const Motion& motion) {
@@ -102,7 +102,7 @@ Rotating rotating(int n, int count, int dims, std::uint64_t seed, double noise, 
   return out;
 }
 
-/// Of the true links those that were found.
+/// Share of the true links that were found.
 double share_found(const Rotating& series, const SeriesLinking& linking) {
   double found = 0, all = 0;
   for (std::size_t i = 0; i < series.next.size(); ++i)
@@ -110,7 +110,7 @@ double share_found(const Rotating& series, const SeriesLinking& linking) {
   return found / all;
 }
 
-/// The farthest that one motion leads a point of the sample from where another one does.
+/// The largest distance between the images of a point under two motions.
 double farthest(const RigidMotion& a, const RigidMotion& b, std::span<const Vec3> points) {
   double most = 0;
   for (const Vec3& p : points) most = std::max(most, length_of(a.of(p) - b.of(p)));
@@ -134,7 +134,7 @@ TEST_CASE("no motion near the fitted one brings points closer") {
     weight.push_back(std::uniform_real_distribution<>(0.5, 2)(rng));
     sums.add(p, to.back(), weight.back());
   }
-  /// `then`: after the motion.
+  /// `then`: a second motion after the first.
   const auto cost = [&](const RigidMotion& motion, const RigidMotion& then) {
     double sum = 0;
     for (std::size_t k = 0; k < from.size(); ++k) {
@@ -154,13 +154,14 @@ TEST_CASE("no motion near the fitted one brings points closer") {
   }
   const auto& r = fitted.rotation;
   CHECK(r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
+            // No reflection.
             r[2] * (r[3] * r[7] - r[4] * r[6]) ==
-        Approx(1));  // no reflection
+        Approx(1));
   if (dims == 2) {
     CHECK(fitted.rotation[8] == 1);
     CHECK(fitted.rotation[2] == 0);
   }
-  // A known motion that outweighs all; a pair taken out as if it had never been in.
+  // A prior that outweighs all pairs; a pair that is added and subtracted has no effect.
   const RigidMotion known = motion_about({0, 0, 1}, 0.2, {});
   CHECK(farthest(fit_rigid(sums, flat, {known, 1e9, 1e9}), known, from) < 1e-3);
   RigidSums one(far), fewer(far);
@@ -239,7 +240,7 @@ TEST_CASE("the rotation from one frame to the next is found without links") {
 }
 
 TEST_CASE("bounds rule out no hypothesis that exact agreement would keep") {
-  // With noise of 2 spacings hypotheses are kept that barely agree.
+  // With noise of 2 spacings, hypotheses that barely agree are kept.
   const auto [noise, seeds] =
       GENERATE(table<double, int>({{0.02, 1}, {0.1, 1}, {0.2, 1}, {0.4, 1}, {2, 20}}));
   const int n = GENERATE(12, 40, 300), seed = GENERATE_COPY(range(0, seeds));
@@ -258,7 +259,7 @@ TEST_CASE("bounds rule out no hypothesis that exact agreement would keep") {
   }
 }
 
-TEST_CASE("points much closer than the spacing make no hypothesis of a rotation") {
+TEST_CASE("points much closer than the spacing do not make hypotheses of rotations") {
   const double scale = GENERATE(0.001, 0.3);
   std::mt19937_64 rng(1);
   std::vector<Vec3> points = sample_of(rng, 300, 3);
@@ -266,7 +267,7 @@ TEST_CASE("points much closer than the spacing make no hypothesis of a rotation"
   CHECK(RigidPairSearch(points, points, 1, 1, 3, -1).free().empty());
 }
 
-TEST_CASE("between unrelated frames hardly any motion is likelier than chance") {
+TEST_CASE("between unrelated frames hardly any motion is more likely than chance") {
   const int dims = GENERATE(2, 3);
   double likelier = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -280,7 +281,7 @@ TEST_CASE("between unrelated frames hardly any motion is likelier than chance") 
   CHECK(likelier / 60 < 0.5);
 }
 
-TEST_CASE("motions of a series are found, and none where nothing rotates") {
+TEST_CASE("motions of a series are found, and none if nothing rotates") {
   const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3);
   const double rate = GENERATE(0.0, 0.4);
   std::mt19937_64 axes(static_cast<std::uint64_t>(seed));
@@ -299,7 +300,7 @@ TEST_CASE("motions of a series are found, and none where nothing rotates") {
   CHECK(likely_motions({2}, points).size() == motions.size());
 }
 
-TEST_CASE("a rotation whose links are known is not looked for again") {
+TEST_CASE("a rotation whose links are known is not searched again") {
   const int dims = GENERATE(2, 3), frames = GENERATE(20, 50);
   std::mt19937_64 axes(7);
   const Vec3 axis = axis_in(axes, dims);
@@ -311,12 +312,12 @@ TEST_CASE("a rotation whose links are known is not looked for again") {
   CHECK(likely_motions({}, points, &known).size() == all);
   known.next = series.next;
   CHECK(likely_motions({}, points, &known).empty());
-  // Links that lead elsewhere in every tenth detection.
+  // Every tenth detection has no link.
   for (std::size_t i = 0; i < known.next.size(); i += 10) known.next[i] = -1;
   CHECK(likely_motions({}, points, &known).size() == all);
 }
 
-TEST_CASE("a detection's own link has no part in its predicted rotation") {
+TEST_CASE("a detection's own link is not used for its predicted rotation") {
   const int dims = GENERATE(2, 3), count = GENERATE(2, 3, 12);
   const auto truth = [&](int, std::mt19937_64&) { return motion_about({0, 0, 1}, 0.5, {}, {0.1, 0, 0}); };
   auto series = rotating(9, count, dims, 5, 0.001, 0, truth);
@@ -332,10 +333,10 @@ TEST_CASE("a detection's own link has no part in its predicted rotation") {
     CHECK(length_of(prediction.by_lag[0][k] - (place - points.at[k])) < (k == 0 ? 0.02 : 0.15));
   }
   CHECK(price >= Approx(dims * std::log(9)));  // one motion for all frames
-  CHECK(price < dims * count * std::log(9));   // and hardly any of a frame's own
+  CHECK(price < dims * count * std::log(9));   // and hardly any motions of single frames
 }
 
-TEST_CASE("predictions are off by the noise and by what other links leave open") {
+TEST_CASE("errors of predictions are those of the noise and of the fit to other links") {
   const int dims = GENERATE(2, 3), count = 2;
   const double noise = 0.05;
   double squares = 0, values = 0;
@@ -353,12 +354,12 @@ TEST_CASE("predictions are off by the noise and by what other links leave open")
       squares += dot(off, off), values += dims;
     }
   }
-  // Noise of two positions; with its own link left in, less than that.
+  // The noise of two positions; it would be less if the own link were used.
   CHECK(squares / values > 1.05 * 2 * noise * noise);
   CHECK(squares / values < 1.8 * 2 * noise * noise);
 }
 
-TEST_CASE("a steady rotation is known from all frames, one rotation of its own from its frame") {
+TEST_CASE("a steady rotation is estimated from all frames, a different one from its frame") {
   const int dims = GENERATE(2, 3);
   const auto series = rotating(12, 20, dims, 3, 0.05, 0, [&](int t, std::mt19937_64&) {
     return motion_about({0, 0, 1}, t == 10 ? -0.9 : 0.3, {});
@@ -376,11 +377,11 @@ TEST_CASE("a steady rotation is known from all frames, one rotation of its own f
     else
       steady += off;
   }
-  // Alone, a frame's rotation is off by .05 sqrt(2 / sum of squared distances), about .02 (three axes: .04).
+  // From one frame the error is 0.05 sqrt(2 / sum of squared distances), about 0.02 (three axes: 0.04).
   CHECK(steady / 18 < (dims == 2 ? 0.018 : 0.035));
 }
 
-TEST_CASE("a few particles that rotate farther than their spacing are linked around the rotation") {
+TEST_CASE("a few particles that rotate farther than their spacing are linked with the rotation") {
   const int dims = GENERATE(2, 3), n = GENERATE(8, 20), seed = GENERATE(1, 2);
   const double rate = GENERATE(0.8, 1.5);
   std::mt19937_64 axes(static_cast<std::uint64_t>(seed));
@@ -396,7 +397,7 @@ TEST_CASE("a few particles that rotate farther than their spacing are linked aro
   CHECK_FALSE(detail::link_series({1}, series.frames, {}, {.rotation = true}, {}).evidence.rotation);
 }
 
-TEST_CASE("particles that do not share the rotation of most are linked too") {
+TEST_CASE("particles that do not share the rotation of most are linked, too") {
   const double angle = 0.15;
   const std::size_t n = 40;
   const int count = 15;
@@ -421,8 +422,8 @@ TEST_CASE("particles that do not share the rotation of most are linked too") {
   CHECK(share_found(series, links.linking) > 0.97);
 }
 
-TEST_CASE("many particles that rotate farther than their spacing are linked around their neighbours") {
-  const bool by_part = GENERATE(false, true);  // all, or a part in the middle, choose the model
+TEST_CASE("many particles that rotate farther than their spacing are linked by their neighbours' motion") {
+  const bool by_part = GENERATE(false, true);  // the model is chosen on all, or on a part in the middle
   const auto series = by_part ? rotating(5200, 4, 3, 1, 0.02, 0.02,
                                          [](int, std::mt19937_64&) {
                                            return motion_about({1, 2, 3}, 0.3, {3, 0, 0});
@@ -438,7 +439,7 @@ TEST_CASE("many particles that rotate farther than their spacing are linked arou
   CHECK(share_found(series, links.linking) > 0.97);
 }
 
-TEST_CASE("particles that move on their own, or drift, do not rotate together") {
+TEST_CASE("particles that move independently, or drift, have no common rotation") {
   const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3), n = GENERATE(4, 8, 20);
   std::mt19937_64 rng(static_cast<std::uint64_t>(seed));
   std::vector<Vec3> sample = sample_of(rng, n, dims);

@@ -22,11 +22,11 @@ using motes::testing::Walkers;
 namespace {
 
 constexpr int kParticles = 1600, kFrames = 8, kAll = kParticles * kFrames;
-/// So that 4,000 of the 12,800 detections choose.
+/// The model is chosen on 4,000 of the 12,800 detections.
 constexpr std::int64_t kChosenOn = 4000;
 constexpr std::int64_t kMost = 10'000;
 
-/// A body that turns about its middle, and shakes.
+/// A body that rotates about its middle, and shakes.
 Walkers turning_body(std::uint64_t seed) {
   const double middle = std::cbrt(kParticles) / 2;
   return motes::testing::walkers_moved(kParticles, kFrames, seed, [middle](std::mt19937_64& rng) {
@@ -82,13 +82,13 @@ TEST_CASE("a part in the middle is a cube around the median, and its inside") {
   CHECK(farthest_inner == Approx(0.75 * half).epsilon(0.12));
 
   CHECK_FALSE(middle_part({2}, points, std::ssize(points.at)));
-  // Of few detections a frame the part would be no small one.
+  // With few detections per frame the part would not be small.
   const Walkers sparse =
       motes::testing::walkers_moved(100, 200, 6, [](std::mt19937_64&) { return [](Vec3&) {}; });
   CHECK_FALSE(middle_part({2}, pool_points(sparse.frames), kMost));
 }
 
-TEST_CASE("detections in the order of cells: each once, frame by frame, near ones together") {
+TEST_CASE("the order of cells has each detection once, frame by frame, near ones together") {
   const Walkers series = shaken(0.3, 8);
   const SeriesPoints points = pool_points(series.frames);
   const std::vector<matching::Index> by_hash = detail::position_order(points);
@@ -112,7 +112,7 @@ TEST_CASE("detections in the order of cells: each once, frame by frame, near one
   CHECK(detail::cell_order({1}, points, by_hash) == order);
 }
 
-TEST_CASE("tracks that cross the sides of a part are not taken to begin and end there") {
+TEST_CASE("tracks that cross the sides of a part do not count as beginning or ending there") {
   const Walkers series = keen_walkers(kParticles, kFrames, 0.6, 0.1, 5);
   const SeriesPoints points = pool_points(series.frames);
   auto part = middle_part({1}, points, kMost);
@@ -134,7 +134,7 @@ TEST_CASE("tracks that cross the sides of a part are not taken to begin and end 
   CHECK(all.end > 0.03);
 }
 
-TEST_CASE("a large series is linked as well as if all of it had chosen its motion model") {
+TEST_CASE("a large series is linked as well as if its model were chosen on all of it") {
   const auto check = [](const Walkers& series, MotionModel expected, double most_wrong) {
     const SeriesLinks whole = linked(series, 1'000'000), large = linked(series, kMost);
     INFO(static_cast<int>(expected) << ": wrong " << share_wrong(series, whole) << " and "

@@ -1,4 +1,4 @@
-/// Which tables are linked as a series, and which frame to frame.
+/// The choice between linking as a series and frame to frame.
 
 #include <catch2/catch.hpp>
 
@@ -15,8 +15,8 @@ GateEstimate estimate(double ratio, double partners) {
   return out;
 }
 
-TEST_CASE("long series are linked frame to frame only where that is as good") {
-  // Memory of two million detections is there on any machine that runs this.
+TEST_CASE("long series are linked frame to frame only if that is as good") {
+  // Any machine that runs this has memory for two million detections.
   constexpr std::size_t kFew = 1'000'000, kMany = 2'000'000, kTooMany = 200'000'000;
   CHECK(series_pays(kFew, estimate(0.05, 1)));
   CHECK(series_pays(kFew, std::nullopt));

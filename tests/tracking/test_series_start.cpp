@@ -1,5 +1,5 @@
-// Series whose links cannot be found from the nearest neighbours: most particles rest, or all move together
-// from frame to frame. And the density of displacements that such series need.
+// Series whose links are not those of nearest neighbours: most particles rest, or all move together from
+// frame to frame. Also the density of displacements that such series need.
 
 #include <array>
 #include <cmath>
@@ -51,7 +51,7 @@ std::vector<Detections> particles(int n, int frames, std::uint64_t seed, const S
 
 }  // namespace
 
-TEST_CASE("a few pairs of frames tell whether neighbours move together") {
+TEST_CASE("a few pairs of frames show whether neighbours move together") {
   const bool together = GENERATE(true, false);
   std::vector<Vec3> shared(40);
   std::mt19937_64 all(5);
@@ -69,12 +69,12 @@ TEST_CASE("a few pairs of frames tell whether neighbours move together") {
   else
     CHECK(*gain < 0.15);
   CHECK(gain_of_some_pairs({2}, points, "auto", lists) == gain);
-  // Of a few frames all are linked.
+  // If there are only a few frames, all are linked anyway.
   const SeriesPoints few = pool_points(std::span(frames).first(8));
   CHECK(!gain_of_some_pairs({}, few, "auto", SeriesLists(few)));
 }
 
-TEST_CASE("particles that move are linked where most rest") {
+TEST_CASE("particles that move are linked if most rest") {
   const auto frames = particles(200, 8, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
     return (k % 5 < 3 ? 0.01 : 0.3) * direction(rng);
   });
@@ -83,7 +83,7 @@ TEST_CASE("particles that move are linked where most rest") {
   CHECK(links.links >= 1350);
 }
 
-TEST_CASE("a few links do not tell by chance that particles keep their direction") {
+TEST_CASE("a few links do not show by chance that particles keep their direction") {
   const double kept = GENERATE(0.0, 0.7);
   int persistent = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -104,7 +104,7 @@ TEST_CASE("a few links do not tell by chance that particles keep their direction
     CHECK(persistent <= 3);
 }
 
-TEST_CASE("a sample that is somewhere else in every frame is linked around its motion") {
+TEST_CASE("a sample that jumps in every frame is linked with its common motion") {
   Vec3 all;
   const auto frames = particles(25, 20, GENERATE(1, 2, 3), [&](std::mt19937_64& rng, int k, int) {
     if (k == 0) all = 0.6 * std::uniform_real_distribution<>(0.5, 1.5)(rng) * direction(rng);
@@ -116,13 +116,13 @@ TEST_CASE("a sample that is somewhere else in every frame is linked around its m
   CHECK(right_share(frames, links.linking) > 0.97);
 }
 
-TEST_CASE("particles that move far are not taken for false detections where most hardly move") {
+TEST_CASE("particles that move far are not taken for false detections if most hardly move") {
   const int n = 25, frames = 20;
   const auto seen = particles(n, frames, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
     return (k % 5 < 3 ? 0.02 : 0.5) * direction(rng);
   });
   const SeriesLinks links = link_series({}, seen, {});
-  // Three fifths are right without those that move far.
+  // Without those that move far it would be 0.6.
   CHECK(right_share(seen, links.linking) > 0.75);
   CHECK(links.links > 0.95 * n * (frames - 1));
 }
@@ -141,7 +141,7 @@ TEST_CASE("few particles in few frames that move far, unlike others, are particl
   CHECK(all_linked >= 9);
 }
 
-TEST_CASE("neighbours that hardly move for long and then far, together, are linked all along") {
+TEST_CASE("neighbours that hardly move for long and then far, together, are linked throughout") {
   const int n = 100, frames = 10, still = 6;
   const double side = std::cbrt(n);
   std::mt19937_64 rng(GENERATE(1, 2, 3));
@@ -163,10 +163,10 @@ TEST_CASE("neighbours that hardly move for long and then far, together, are link
   CHECK(right_share(seen, links.linking) > 0.99);
 }
 
-TEST_CASE("pairs of frames tell a share of detections that surely have partners") {
+TEST_CASE("pairs of frames show a share of detections that surely have partners") {
   std::mt19937_64 rng(GENERATE(1, 2, 3));
   std::uniform_real_distribution<> place(0, 5);
-  // Of 125 particles as many as `replaced` are somewhere else in every frame.
+  // `replaced` of 125 particles are at random places in every frame.
   const auto share_of = [&](int replaced) {
     auto frames = particles(125, 10, 1, [&](std::mt19937_64& g, int, int) { return 0.1 * direction(g); });
     for (Detections& d : frames)
@@ -179,7 +179,7 @@ TEST_CASE("pairs of frames tell a share of detections that surely have partners"
   CHECK(share_of(125) < 0.06);
 }
 
-TEST_CASE("chance alone tells no partners, however dense the next frame is") {
+TEST_CASE("chance does not show partners, for any density of the next frame") {
   // Every pair of frames is followed by an empty one. No detection has a partner.
   const auto [rows, ratio] = GENERATE(table<int, int>({{100, 1}, {100, 2}, {100, 8}, {25, 1}}));
   double sum = 0;
@@ -197,10 +197,12 @@ TEST_CASE("chance alone tells no partners, however dense the next frame is") {
     sum += sure_partners({}, pool_points(frames));
   }
   CAPTURE(rows, ratio);
-  CHECK(sum / seeds < (rows == 25 ? 0.2 : 0.08));  // few: two deviations less, and a far step looks false
+  CHECK(sum / seeds <
+        // Few detections: with two deviations subtracted, a far step would look false.
+        (rows == 25 ? 0.2 : 0.08));
 }
 
-TEST_CASE("links frame to frame keep within the gate") {
+TEST_CASE("links frame to frame stay within the gate") {
   const auto frames = particles(
       50, 5, 1, [](std::mt19937_64& rng, int k, int) { return (k == 0 ? 0.2 : 0.02) * direction(rng); });
   const SeriesPoints points = pool_points(frames);
@@ -213,7 +215,7 @@ TEST_CASE("links frame to frame keep within the gate") {
   }
 }
 
-TEST_CASE("densities of displacements are densities, and reach no farther than they say") {
+TEST_CASE("densities of displacements integrate to 1 and stay within their reach") {
   std::mt19937_64 rng(GENERATE(1, 2));
   const int dims = GENERATE(1, 2, 3);
   // Most lengths are about 1, some up to a hundred times as long.
@@ -226,9 +228,9 @@ TEST_CASE("densities of displacements are densities, and reach no farther than t
   double mass = 0;
   for (double low = 0; low < 400; low += 0.01)
     mass += 0.01 * surface * std::pow(low + 0.005, dims - 1) * std::exp(density.log_density(low + 0.005));
-  // Between the bins' centres the density is drawn in straight lines.
+  // Between the centres of bins the density is interpolated linearly.
   CHECK(mass == Approx(1).epsilon(0.15));
-  // Steps of the reach are coarser than narrow bins.
+  // Steps of the reach are wider than narrow bins.
   for (const double level : {0.0, -2.0, -5.0, -8.0, -12.0, -16.0}) {
     const double reach = density.reach(level);
     for (double u = reach; u < 400; u += 0.05) REQUIRE(density.log_density(u) <= level + 0.1);
@@ -237,7 +239,7 @@ TEST_CASE("densities of displacements are densities, and reach no farther than t
   }
 }
 
-TEST_CASE("densities of many displacements are those of each, to the bit") {
+TEST_CASE("log_densities has the same bits as log_density") {
   const int dims = GENERATE(1, 2, 3);
   std::mt19937_64 rng(1);
   std::vector<double> lengths(500);
@@ -253,9 +255,9 @@ TEST_CASE("densities of many displacements are those of each, to the bit") {
     REQUIRE(student_density(u, dims) == Approx(std::exp(student_log_density(u, dims))).epsilon(1e-13));
 }
 
-TEST_CASE("particles that keep their direction are linked where they move as far as their spacing") {
+TEST_CASE("particles that keep their direction are linked if they move as far as their spacing") {
   constexpr int kParticles = 500, kFrames = 20;
-  constexpr double kPersistence = 0.9, kSigma = 0.42;  // steps as far as the nearest neighbours
+  constexpr double kPersistence = 0.9, kSigma = 0.42;  // steps as long as the distance of nearest neighbours
   const double side = std::cbrt(kParticles);
   std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
   std::uniform_real_distribution<> place(0, side);

@@ -1,4 +1,4 @@
-// What the links before and after say where particles return, or where their speeds differ.
+// Persistence of motion if particles return, or if their speeds differ.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ std::vector<Detections> in_plane(int n, int frames, std::mt19937_64& rng, const 
 
 }  // namespace
 
-TEST_CASE("speeds that go together are likelier together, others as likely as alone") {
+TEST_CASE("related speeds are more likely together, unrelated ones as likely as by themselves") {
   std::mt19937_64 rng(1);
   std::exponential_distribution<> length;
   std::vector<double> here, alike, other;
@@ -61,7 +61,7 @@ TEST_CASE("speeds that go together are likelier together, others as likely as al
   CHECK(together.log_ratio(bin(2), bin(2)) > 0.4);
   CHECK(together.log_ratio(bin(2), bin(0.02)) < -1);
   CHECK(together.parameters() == 49);
-  // Exactly as likely as its share says: the mean of the ratio over pairs of lengths drawn apart is 1.
+  // The ratio is normalised: its mean over pairs of independent lengths is 1.
   double sum = 0;
   for (std::size_t k = 0; k < here.size(); ++k)
     sum += std::exp(together.log_ratio(bin(here[k]), bin(other[k])));
@@ -74,14 +74,14 @@ TEST_CASE("speeds that go together are likelier together, others as likely as al
         0);
 }
 
-TEST_CASE("lengths beyond the bins, none among them, are in the last ones") {
+TEST_CASE("lengths beyond the bins, such as 0, are in the first or last one") {
   CHECK(bin(0) == 0);
   CHECK(bin(1e-9) == 0);
   CHECK(bin(1e9) == bin(1e8));
   CHECK(bin(1) > bin(0.8));
 }
 
-TEST_CASE("particles that swim at speeds of their own, and turn, are told apart by speed") {
+TEST_CASE("particles with different speeds that turn are distinguished by speed") {
   std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2, 3)));
   constexpr int kParticles = 60;
   std::uniform_real_distribution<> uniform;
@@ -101,7 +101,7 @@ TEST_CASE("particles that swim at speeds of their own, and turn, are told apart 
   CHECK(right_share(frames, links.linking) > 0.9);
 }
 
-TEST_CASE("particles that return to where they were are linked so, those that do not are not") {
+TEST_CASE("particles that return to their places are linked with persistence, others without") {
   std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2, 3)));
   std::normal_distribution<> off(0, 0.2);
   const auto shaken = [&](Vec3 p) {

@@ -1,4 +1,4 @@
-// A series linked in windows: what its gap promises, against the whole series as one assignment.
+// A series linked in windows: its gap, compared with the whole series as one assignment.
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ std::vector<Detections> series_of(const Family& family, std::uint64_t seed) {
 
 TEST_CASE("windows of a series never claim a bound that the complete series breaks") {
   constexpr int kLags = 3;
-  int proven = 0, all = 0;  // of particles that hardly move
+  int proven = 0, all = 0;  // for particles that hardly move
   for (const Family& family : {Family{40, 40, 3, 0.1, 0, 0, -1},
                                {40, 40, 3, 0.3, 0.1, 0.1, -1},
                                {40, 40, 2, 0.6, 0.1, 0.2, 17},
@@ -84,7 +84,7 @@ TEST_CASE("windows of a series never claim a bound that the complete series brea
           if (part.gap == 0) CHECK(part.solution.linking.next == whole.linking.next);
           if (part.windows == 1) CHECK(part.gap == 0);
           if (family.step == 0.1 && part.windows > 1) ++all, proven += part.gap == 0;
-          // Links that windows take differ in next to nothing.
+          // The cost of the links by windows is nearly the same.
           if (frames_at_once >= 14)
             CHECK(part.solution.objective - whole.objective < 5e-3 * static_cast<double>(points.size()));
         }

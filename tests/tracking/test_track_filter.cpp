@@ -4,7 +4,7 @@
 
 using namespace motes;
 
-TEST_CASE("short tracks go with all that belongs to them, and no other") {
+TEST_CASE("short tracks are removed with all their data, and no others are") {
   TrackSet tracks;
   tracks.track_offsets = {0, 1, 4, 6};
   tracks.track_id = {5, 7, 9};

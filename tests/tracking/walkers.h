@@ -30,7 +30,7 @@ inline Vec3 direction(std::mt19937_64& rng) {
   return {x / length, y / length, z / length};
 }
 
-/// The links of every detection to itself one frame on.
+/// The linking of every detection to the detection of the same index in the next frame.
 inline tracking::SeriesLinking all_right(const tracking::SeriesPoints& points, matching::Index n) {
   tracking::SeriesLinking out = tracking::SeriesLinking::none(points.size());
   for (std::size_t i = 0; i + static_cast<std::size_t>(n) < points.size(); ++i) {
@@ -45,8 +45,8 @@ struct Walkers {
   std::vector<matching::Index> next;  ///< [pooled detections] the true links, -1 none
 };
 
-/// `n` particles at unit density in `count` frames. `of_frame(rng)` gives what moves a particle, a function
-/// of its position, from that frame to the next.
+/// `n` particles at unit density in `count` frames. `of_frame(rng)` returns, for each frame, the function
+/// that moves a position to the next frame.
 template <class OfFrame>
 Walkers walkers_moved(int n, int count, std::uint64_t seed, const OfFrame& of_frame) {
   std::mt19937_64 rng(seed);
@@ -75,7 +75,7 @@ Walkers walkers_moved(int n, int count, std::uint64_t seed, const OfFrame& of_fr
   return out;
 }
 
-/// Particles that keep their direction but for `turn`, in a box whose walls they bounce off; unit density.
+/// Particles at unit density that keep their direction except for `turn`, in a box with reflecting walls.
 inline Walkers keen_walkers(int n, int frames, double step, double turn, std::uint64_t seed) {
   const double side = std::cbrt(n);
   std::vector<Vec3> way;
@@ -115,7 +115,7 @@ inline Walkers keen_walkers(int n, int frames, double step, double turn, std::ui
   return out;
 }
 
-/// Of the links found, those that are not true.
+/// Share of the found links that are wrong.
 inline double share_wrong(const Walkers& series, const tracking::SeriesLinks& links) {
   double wrong = 0, all = 0;
   for (std::size_t i = 0; i < series.next.size(); ++i)
@@ -123,7 +123,7 @@ inline double share_wrong(const Walkers& series, const tracking::SeriesLinks& li
   return wrong / all;
 }
 
-/// Of the true links, those that were found, where detection k of every frame is particle k.
+/// Share of the true links that were found, if detection k of every frame is particle k.
 inline double right_share(const std::vector<Detections>& frames, const tracking::SeriesLinking& linking) {
   const auto n = static_cast<matching::Index>(frames.front().size());
   const auto links = static_cast<std::size_t>(n) * (frames.size() - 1);
