@@ -14,8 +14,8 @@ namespace {
 using matching::Index;
 
 constexpr double kLeastPairs = 30;
-/// Of links beside links over one frame about so many are enough for each lag; of the few over gaps all are
-/// taken.
+/// About this many pairs of successive links are sampled for each lag; pairs with a link over a gap are few,
+/// and all are used.
 constexpr std::size_t kEnoughPairs = 30'000;
 constexpr std::int64_t kBlock = 4096;
 constexpr std::size_t kTurningBins = 24;
