@@ -51,7 +51,9 @@ void add_common_options(CommandOptions command, Session& session) {
       .check(refuse_empty_name)
       .type_name("FILE")
       .group(group);
-  command.add_flag("--allow-outside", session.allow_outside, "As --set input.allow_outside=true")
+  command
+      .add_flag("--allow-outside", session.allow_outside,
+                "Let a BigDataViewer XML or OME file name data outside its folder (input.allow_outside)")
       .group(group);
   command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")
       .group(group);
