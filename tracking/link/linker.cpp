@@ -26,6 +26,7 @@
 #include "tracking/link/device_frames.h"
 #include "tracking/link/greedy_links.h"
 #include "tracking/link/place_links.h"
+#include "tracking/link/uncontested_links.h"
 
 namespace motes::tracking {
 namespace {
@@ -152,6 +153,8 @@ PairLinks link_on_cpu(Execution execution, const Detections& from, const Detecti
   execution.backend = Backend::cpu;
   const auto start = Clock::now();
   const CandidateTerms terms = terms_of(options.candidates);
+  if (options.solver == "auto" && !options.verify)
+    if (std::optional<PairLinks> links = link_uncontested(from, to, options, terms)) return *std::move(links);
   SortedPair pair = sort_pair(from, to, terms);
   const bool greedy = options.solver == kGreedySolver;
   if (!greedy && crowded(pair)) return link_places(pair, from, to, options, terms);
