@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -134,21 +133,25 @@ TrackSet tracks_along(std::span<const Detections> frames, const Next& next_of) {
   const std::vector<Place> order = order_by_track(frames, next_of, out.track_offsets);
   out.track_id.resize(out.track_offsets.size() - 1);
   for (std::size_t t = 0; t < out.track_id.size(); ++t) out.track_id[t] = static_cast<std::int64_t>(t);
-  std::vector<std::function<void()>> columns;
-  const auto fill = [&](auto& column, const auto& value) {
-    columns.push_back([&column, &order, value] {
-      column.reserve(order.size());
-      for (const Place& p : order) column.push_back(value(p));
-    });
-  };
-  fill(out.frame, [&](const Place& p) { return frames[p.frame].frame; });
-  fill(out.detection, [](const Place& p) { return static_cast<std::int64_t>(p.detection); });
-  fill(out.time_s, [&](const Place& p) { return frames[p.frame].time_s; });
-  fill(out.x_um, [&](const Place& p) { return frames[p.frame].x_um[p.detection]; });
-  fill(out.y_um, [&](const Place& p) { return frames[p.frame].y_um[p.detection]; });
-  fill(out.z_um, [&](const Place& p) { return frames[p.frame].z_um[p.detection]; });
-  parallel_for(omp_get_max_threads(), std::ssize(columns),
-               [&](std::int64_t i) { columns[static_cast<std::size_t>(i)](); });
+  const auto points = std::ssize(order);
+  out.frame.resize(order.size());
+  out.detection.resize(order.size());
+  for (std::vector<double>* column : {&out.time_s, &out.x_um, &out.y_um, &out.z_um}) column->resize(order.size());
+  // All columns of a block at once: of many short frames each is looked for in memory once, not once a column.
+  constexpr std::int64_t kBlock = 4096;
+  parallel_for(omp_get_max_threads(), (points + kBlock - 1) / kBlock, [&](std::int64_t block) {
+    for (std::int64_t i = block * kBlock; i < std::min(points, (block + 1) * kBlock); ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const auto [f, d] = order[k];
+      const Detections& frame = frames[f];
+      out.frame[k] = frame.frame;
+      out.detection[k] = d;
+      out.time_s[k] = frame.time_s;
+      out.x_um[k] = frame.x_um[d];
+      out.y_um[k] = frame.y_um[d];
+      out.z_um[k] = frame.z_um[d];
+    }
+  });
   out.point_properties = gather_properties(frames, order);
   return out;
 }
