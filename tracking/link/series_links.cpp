@@ -205,6 +205,15 @@ Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before,
   return best;
 }
 
+/// The rounds without prediction or, if it is more likely, a linking that starts from common ends: if few were
+/// expected at first, far links can have replaced ends.
+Rounds with_common_ends(Rounds best) {
+  Rounds other = best;
+  const double cost = best.cost_per_point();
+  other.plain_from(best.solution_.linking, best.model_.lags(), kPlainRounds, cost + kHopeless, kCommonEnds);
+  return other.cost_per_point() < cost ? other : best;
+}
+
 /// The rounds of the models that are asked for, or that the data suggest.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
@@ -219,14 +228,15 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   if ((by_data && too_many(in_all(best.found_), " candidate links, over ", kMostForVelocity)) ||
       too_many(in_all(std::ssize(points.at)), " detections, over ", options.most_at_once))
     return best;
-  if (options.model == MotionModel::standing) return best;
+  if (options.model == MotionModel::standing) return with_common_ends(std::move(best));
   const double before = out.rotation ? *out.evidence.rotation
                         : out.drift  ? *out.evidence.drift
                         : out.chosen == MotionModel::field
                             ? out.evidence.field.value_or(best.cost_per_point())
                             : out.evidence.plain;
   if (choice.apart) return with_some_apart(options, std::move(best), before, choice, out);
-  return best_persistence(options, std::move(best), before, choice, out);
+  best = best_persistence(options, std::move(best), before, choice, out);
+  return out.chosen == MotionModel::standing ? with_common_ends(std::move(best)) : best;
 }
 
 /// Links all of a series with the model and parameters chosen on a part.

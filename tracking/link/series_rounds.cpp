@@ -36,10 +36,6 @@ constexpr double kSettledForBeliefs = 5e-3;
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
 
-/// Least shares of ends and births at the start. If they were close to 0 they would stay so, since far links
-/// and gaps replace ends and births.
-constexpr double kLeastAtFirst = 0.02;
-
 /// If beta rises by less than this from one round to the next, it will not reach the limit.
 constexpr double kRisingBeta = 0.01;
 
@@ -64,13 +60,13 @@ void Rounds::plain(int lags, int rounds) {
   }
 }
 
-void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless) {
+void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends) {
   solution_.linking = std::move(start);
   model_ = first_model(execution_, *points_, prediction_, lags);
   model_.gate = options_.gate;
   for (int round = 0; round < rounds; ++round) {
     fit();
-    if (round == 0) expect_misses();
+    if (round == 0) expect_misses(ends);
     if (round < kPlainFinds) find(lags);
     if ((!improve() && round > 0) || (round == 1 && cost_per_point() > hopeless)) break;
   }
@@ -330,13 +326,13 @@ bool Rounds::improve() {
          kRoundsSettled * static_cast<double>(before.links());
 }
 
-void Rounds::expect_misses() {
+void Rounds::expect_misses(double least_ends) {
   const double missed = std::clamp(model_.end, 0.01, 0.5);
   double sum = 0;
   for (std::size_t k = 0; k < model_.elapsed.size(); ++k)
     sum += model_.elapsed[k] = std::pow(missed, static_cast<double>(k));
   for (double& share : model_.elapsed) share /= sum;
-  model_.end = model_.birth = std::max(std::pow(missed, model_.lags()), kLeastAtFirst);
+  model_.end = model_.birth = std::max(std::pow(missed, model_.lags()), least_ends);
 }
 
 void Rounds::solve(const std::vector<double>& costs) {

@@ -40,6 +40,10 @@ inline bool returns(const VelocityModel& velocity) {
 /// particles for false were more likely by up to 1.3 nats each; with false detections by at least 1.8.
 inline constexpr double kNatsOfFalse = 1.5;
 
+/// Least shares of ends and births at the start: if they were close to 0 they would stay so, since far links
+/// and gaps replace ends and births. kCommonEnds: the shares at the start if ends may be common.
+inline constexpr double kLeastEnds = 0.02, kCommonEnds = 0.2;
+
 /// Belief propagation uses candidates within this many nats of the best one of each detection.
 inline constexpr double kJointNats = 9;
 
@@ -57,8 +61,9 @@ class Rounds {
   /// detection, since a share of gap links of 0 would stay 0.
   void plain(int lags, int rounds);
 
-  /// Starts from a linking, without prediction. Ends early if the second linking costs more than `hopeless`.
-  void plain_from(SeriesLinking start, int lags, int rounds, double hopeless);
+  /// Starts from a linking, without prediction, and from shares of ends and births of at least `ends`. Ends
+  /// early if the second linking costs more than `hopeless`.
+  void plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds);
 
   /// Starts from a linking, with predictions by the motion of neighbours.
   void along_field(SeriesLinking start, int lags, int rounds);
@@ -167,7 +172,7 @@ class Rounds {
   void find(int lags);
   /// Finds the next linking; returns whether it differs.
   bool improve();
-  void expect_misses();
+  void expect_misses(double least_ends = kLeastEnds);
   std::vector<double> gains_of(const SeriesLinking& linking, const VelocityModel& velocity) const {
     return velocity_gains(execution_, *points_, prediction_, model_, velocity, linking, candidates_);
   }
