@@ -27,13 +27,13 @@
 #include <utility>
 #include <vector>
 
-#include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/confidence.h>
 #include <motes/tracking/score_tracks.h>
 #include <motes/tracking/series_links.h>
 
 #include "bench/arguments.h"
+#include "bench/real_series.h"
 
 using namespace motes;
 
@@ -47,19 +47,18 @@ struct Series {
   double merged = 0;  ///< a true point without detection is in one within this distance
 };
 
-/// In another order, without exact repetitions, of every step-th frame.
-std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int32_t step, bool properties) {
+/// The frames with detections in another order, without exact repetitions.
+std::vector<Detections> shuffled(const std::vector<Detections>& frames, bool properties) {
   std::mt19937_64 rng(7);
   std::vector<Detections> out;
   for (const Detections& d : frames) {
-    if (d.frame % step != 0) continue;
     std::set<std::tuple<double, double, double>> seen;
     std::vector<std::size_t> order;
     for (std::size_t k = 0; k < d.size(); ++k)
       if (seen.emplace(d.x_um[k], d.y_um[k], d.z_um[k]).second) order.push_back(k);
     std::shuffle(order.begin(), order.end(), rng);
     Detections one;
-    one.frame = d.frame / step;
+    one.frame = d.frame;
     one.time_s = one.frame;
     if (properties)
       for (const PropertyColumn& column : d.properties) {
@@ -77,20 +76,11 @@ std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int
 }
 
 std::vector<Series> real(const bench::Arguments& arguments, const std::string& truth) {
-  io::TableOptions options;
-  options.voxel_um = Vec3{1, 1, 1};
-  const std::string points = arguments.text("points").value_or(truth);
-  const io::PointTable table = io::read_points_csv(points, options);
-  const TrackSet tracks = io::read_tracks_csv(truth, options);
   std::vector<Series> all;
-  for (const double every : arguments.numbers("step", {1})) {
-    const auto step = static_cast<std::int32_t>(every);
-    all.push_back({arguments.text("name").value_or(points.substr(points.find_last_of('/') + 1)) +
-                       " k=" + std::to_string(step),
-                   tracking::keep_every(tracks, step),
-                   shuffled(table.frames, step, arguments.number("properties", 0) != 0),
+  for (bench::RealSeries& one : bench::real_series(arguments, truth))
+    all.push_back({arguments.text("name").value_or(one.name) + " k=" + std::to_string(one.step),
+                   std::move(one.truth), shuffled(one.frames, arguments.number("properties", 0) != 0),
                    arguments.number("same", 1e-6), arguments.number("merged", 0)});
-  }
   return all;
 }
 

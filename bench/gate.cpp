@@ -20,7 +20,6 @@
 #include <vector>
 
 #include <motes/base/index.h>
-#include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/link_score.h>
@@ -28,6 +27,7 @@
 #include <motes/tracking/score_tracks.h>
 
 #include "bench/arguments.h"
+#include "bench/real_series.h"
 
 using namespace motes;
 
@@ -74,25 +74,10 @@ std::vector<Series> simulated(const bench::Arguments& arguments) {
 }
 
 std::vector<Series> real(const bench::Arguments& arguments, const std::string& truth) {
-  io::TableOptions options;
-  options.voxel_um = Vec3{1, 1, 1};
-  const std::string points = arguments.text("points").value_or(truth);
-  const io::PointTable table = io::read_points_csv(points, options);
-  const TrackSet tracks = io::read_tracks_csv(truth, options);
   std::vector<Series> all;
-  for (const double every : arguments.numbers("step", {1})) {
-    const auto step = static_cast<std::int32_t>(every);
-    Series one{points.substr(points.find_last_of('/') + 1) + " step=" + std::to_string(step),
-               step > 1 ? tracking::keep_every(tracks, step) : tracks,
-               {},
-               arguments.number("same", 5)};
-    for (const Detections& frame : table.frames) {
-      if (frame.frame % step != 0) continue;
-      one.frames.push_back(frame);
-      one.frames.back().frame /= step;
-    }
-    all.push_back(std::move(one));
-  }
+  for (bench::RealSeries& one : bench::real_series(arguments, truth))
+    all.push_back({one.name + " step=" + std::to_string(one.step), std::move(one.truth),
+                   std::move(one.frames), arguments.number("same", 5)});
   return all;
 }
 
