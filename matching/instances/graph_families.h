@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,12 @@ BipartiteGraph road(Recipe& recipe, int threads, const Part& part);
 BipartiteGraph erdos_renyi(Recipe& recipe, int threads, const Part& part);
 BipartiteGraph rmat(Recipe& recipe, int threads, const Part& part);
 BipartiteGraph web(Recipe& recipe, int threads, const Part& part);
+
+/// The names of the families of graphs, separated by commas, for messages.
+std::string graph_families();
+
+/// All families by the kind of problem that they are for, for messages about an unknown one.
+std::string families_by_problem();
 
 /// generate_graph, of those rows alone.
 BipartiteGraph generate_rows(const Execution& execution, std::string_view text, const Part& part);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include <motes/base/errors.h>
@@ -13,6 +14,7 @@
 #include <motes/matching/instances.h>
 
 #include "matching/instances/graph_families.h"
+#include "matching/instances/structured_matrices.h"
 
 namespace motes::matching {
 namespace {
@@ -38,13 +40,9 @@ constexpr std::array<FamilyRow, 9> kFamilies{
 /// The row of the recipe's family; nullptr for those of instances.h.
 const FamilyRow* family_of(const instances::Recipe& recipe) {
   if (recipe.family() == "uniform" || recipe.family() == "points") return nullptr;
-  std::string all;
-  for (const auto& family : kFamilies) {
+  for (const auto& family : kFamilies)
     if (family.name == recipe.family()) return &family;
-    all += std::string(family.name) + ", ";
-  }
-  recipe.fail("no family of graphs is called '" + recipe.family() + "'; there are " + all +
-              "uniform and points");
+  recipe.fail("no family of graphs is called '" + recipe.family() + "'; " + instances::families_by_problem());
 }
 
 BipartiteGraph structure_of_instance(const Execution& execution, std::string_view text) {
@@ -102,6 +100,18 @@ float closeness(const instances::Places::Point& p, const instances::Places::Poin
 
 }  // namespace
 
+std::string instances::graph_families() {
+  std::string out;
+  for (const auto& family : kFamilies) out += (out.empty() ? "" : ", ") + std::string(family.name);
+  return out;
+}
+
+std::string instances::families_by_problem() {
+  return "families for assignment: uniform, points, " + structured_families() +
+         "; for --problem cardinality or greedy: " + graph_families() +
+         "; for --problem cardinality also uniform and points";
+}
+
 BipartiteGraph instances::generate_rows(const Execution& execution, std::string_view text, const Part& part) {
   if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
   instances::Recipe recipe(text);
@@ -130,9 +140,7 @@ WeightedGraph generate_weighted_graph(const Execution& execution, std::string_vi
   if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
   instances::Recipe recipe(text);
   const FamilyRow* family = family_of(recipe);
-  if (family == nullptr)
-    recipe.fail(
-        "weighted graphs come from gated, rgg, delaunay, grid, hexagonal, road, erdos-renyi, rmat, web");
+  if (family == nullptr) recipe.fail("weighted graphs come from " + instances::graph_families());
   const int threads = thread_count(execution);
   const auto permutation = static_cast<std::uint64_t>(recipe.whole("permute", 0, 0, 1e6));
   const bool general = recipe.flag("general"), join_both = recipe.flag("undirected");

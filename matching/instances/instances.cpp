@@ -12,6 +12,7 @@
 #include <motes/base/random.h>
 #include <motes/matching/instances.h>
 
+#include "matching/instances/graph_families.h"
 #include "matching/instances/recipe.h"
 #include "matching/instances/rows_wanted.h"
 #include "matching/instances/structured_matrices.h"
@@ -318,9 +319,8 @@ Costs generate(const Execution& execution, std::string_view text, RowsWanted* wa
     if (recipe.family() == "uniform") return uniform(execution, recipe, unmatched_given, wanted);
     if (recipe.family() == "points") return points(execution, recipe, unmatched_given, wanted);
     if (auto matrix = instances::structured_matrix(execution, recipe)) return std::move(*matrix);
-    recipe.fail("no assignment family is called '" + recipe.family() + "'; there are uniform, points, " +
-                instances::structured_families() +
-                " (families of graphs are for --problem cardinality and greedy)");
+    recipe.fail("no assignment family is called '" + recipe.family() + "'; " +
+                instances::families_by_problem());
   }();
   recipe.finish();
   const int bits = fraction_bits_of(view_of(costs));

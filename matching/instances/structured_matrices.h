@@ -11,7 +11,7 @@
 
 namespace motes::matching::instances {
 
-/// The families' names, with commas: for messages.
+/// The names of the families, separated by commas, for messages.
 std::string structured_families();
 
 /// The matrix that the recipe names, unless its family is of another kind.

@@ -197,6 +197,8 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"gen:uniform?rows=x&high=2"}, 2, "rows=x is not a number");
   refused({"gen:uniform?rows=3&high=2&high=3"}, 2, "given twice");
   refused({"gen:unform?rows=3"}, 2, "no assignment family");
+  for (const std::string family : {"uniform", "machol-wien", "gated", "rmat"})
+    refused({"gen:"}, 2, family);  // of every kind of problem
   refused({"gen:points?n=10&sigma=-1"}, 2, "sigma=-1");
   refused({"gen:points?n=10&sigma=1&sparse=1"}, 2, "needs gate");
   refused({"gen:uniform?rows=3&high=2", "--problem", "packing"}, 2, "allowed: assignment");
