@@ -419,7 +419,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
-                              " times as wide), and some spots are little more (the limit of the score is " +
+                              " times as wide), and some spots score hardly more than noise can (limit: " +
                               rounded(levels.least) + "); look at the faintest spots");
   return choice;
 }

@@ -62,7 +62,7 @@ Region region_within(const Region& region, const Shape3& shape) {
   const auto close = [](std::int64_t begin, std::int64_t& end, std::int64_t n, char axis) {
     if (end == 0) end = n;
     if (begin >= 0 && begin < end && end <= n) return;
-    throw InputError("input.crop: " + std::string(1, axis) + " " + std::to_string(begin) + ":" +
+    throw UsageError("input.crop: " + std::string(1, axis) + " " + std::to_string(begin) + ":" +
                      std::to_string(end) + " is not within the frame's 0:" + std::to_string(n) +
                      "; ranges are x, y, z");
   };

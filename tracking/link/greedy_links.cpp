@@ -45,7 +45,8 @@ matching::Matching greedy_matching(const Execution& execution, const matching::S
   if (problem.space == matching::Space::device ||
       problem.unmatched_row_cost.size() != at(problem.graph.rows) ||
       problem.unmatched_col_cost.size() != at(problem.graph.cols))
-    throw std::invalid_argument("greedy links: a host problem in which all may stay free is needed");
+    throw std::invalid_argument(
+        "greedy links: the problem must be in host memory, and all vertices may stay free");
   const matching::WeightedGraph graph = gains_of(problem);
   Execution on_cpu = execution;
   on_cpu.backend = Backend::cpu;
@@ -71,7 +72,7 @@ void check_nearest_first(const matching::SparseCostsView& problem, const matchin
   weighed.objective = matching::weight_of_pairs(graph.view(), links.row_to_col, 1);
   const auto certificate = matching::verify(graph.view(), weighed);
   if (!certificate.dominant)
-    throw std::logic_error("the links are not those of nearest first: " + certificate.fault);
+    throw std::logic_error("the links are not those of nearest-first linking: " + certificate.fault);
 }
 
 }  // namespace motes::tracking

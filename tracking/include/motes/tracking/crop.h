@@ -20,7 +20,7 @@ struct Region {
 /// of z may be left out. Throws UsageError that says what is wrong with the text.
 Region parse_region(std::string_view text);
 
-/// `region` with the ends of 0 replaced by the frame's. Throws InputError if it is empty or exceeds the
+/// `region` with the ends of 0 replaced by the frame's. Throws UsageError if it is empty or exceeds the
 /// shape.
 Region region_within(const Region& region, const Shape3& shape);
 
