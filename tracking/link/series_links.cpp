@@ -205,16 +205,6 @@ Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before,
   return best;
 }
 
-/// The rounds without prediction or, if it is more likely, a linking that starts from common ends: if few were
-/// expected at first and more were found, far links can have replaced others.
-Rounds with_common_ends(Rounds best) {
-  if (std::max(best.model_.end, best.model_.birth) < kLeastEnds) return best;
-  Rounds other = best;
-  const double cost = best.cost_per_point();
-  other.plain_from(best.solution_.linking, best.model_.lags(), kPlainRounds, cost + kHopeless, kCommonEnds);
-  return other.cost_per_point() < cost ? other : best;
-}
-
 /// The rounds of the models that are asked for, or that the data suggest.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {

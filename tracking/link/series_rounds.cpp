@@ -366,4 +366,12 @@ double Rounds::least_beta() const {
   return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * std::max(meeting, 1.0)));
 }
 
+Rounds with_common_ends(Rounds best) {
+  if (std::max(best.model_.end, best.model_.birth) < kLeastEnds) return best;
+  Rounds other = best;
+  const double cost = best.cost_per_point();
+  other.plain_from(best.solution_.linking, best.model_.lags(), kPlainRounds, cost + kHopeless, kCommonEnds);
+  return other.cost_per_point() < cost ? other : best;
+}
+
 }  // namespace motes::tracking

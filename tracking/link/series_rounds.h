@@ -44,6 +44,10 @@ inline constexpr double kNatsOfFalse = 1.5;
 /// and gaps replace ends and births. kCommonEnds: the shares at the start if ends may be common.
 inline constexpr double kLeastEnds = 0.02, kCommonEnds = 0.2;
 
+/// Belief propagation is given up after six rounds if its linking is less likely by this many nats per
+/// detection, and the start from links frame to frame after two.
+inline constexpr double kHopeless = 0.09;
+
 /// Belief propagation uses candidates within this many nats of the best one of each detection.
 inline constexpr double kJointNats = 9;
 
@@ -209,5 +213,9 @@ class Rounds {
   std::function<void(int)> done_;
   int* solved_;
 };
+
+/// The rounds without prediction or, if it is more likely, a linking that starts from common ends: if few were
+/// expected at first and more were found, far links can have replaced others.
+Rounds with_common_ends(Rounds best);
 
 }  // namespace motes::tracking
