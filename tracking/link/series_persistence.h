@@ -13,6 +13,7 @@ namespace motes::tracking {
 inline constexpr int kVelocityRounds = 6;
 /// Most triplets of belief propagation: for memory, and for the time of `automatic`.
 inline constexpr std::int64_t kMostTriplets = 400'000'000, kMostForBeliefs = 1'000'000'000;
+
 /// Reports too many triplets: throws if the model was asked for, otherwise another model is used.
 void spare_beliefs(bool by_data, SeriesLinks& out);
 
