@@ -65,6 +65,20 @@ std::string hint_of_channel(const io::SeriesInfo& info) {
                      info.channels);
 }
 
+/// What is in doubt where spots lie in wide objects.
+std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) {
+  const tracking::RivalSize& rival = *sizes.rival;
+  const bool wider = rival.radius_um.x > sizes.radius_um.x;
+  const auto size = [](const Vec3& um, std::size_t found) {
+    return fmt::format("radius {:.4g} um ({} found)", um.x, found);
+  };
+  return fmt::format(
+      "spots of two sizes fit frame {}, many small ones in each wide one: {} and {}; the {} are taken: give "
+      "detection.radius_um (--radius {:.4g},{:.4g},{:.4g}) for the others",
+      frame, size(sizes.radius_um, rival.taken), size(rival.radius_um, rival.found), wider ? "small" : "wide",
+      rival.radius_um.z, rival.radius_um.y, rival.radius_um.x);
+}
+
 /// For series without visible spots: the radius of spots whose standard deviation is 1.5 times the smallest
 /// voxel side.
 SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
@@ -180,7 +194,8 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     if (k == 0 && seen < kFewSpots) hint = hint_of_polarity(execution, frame, d.polarity, seen);
     if (!sizes) continue;
     if (!hint.empty()) console.warn(std::exchange(hint, ""));
-    if (seen >= kFewSpots) {
+    if (sizes->rival) console.warn(text_of_rival(*sizes, t));
+    if (seen >= kFewSpots || sizes->rival) {
       const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
       return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
     }

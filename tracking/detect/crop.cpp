@@ -7,6 +7,8 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/crop.h>
 
+#include "tracking/detect/central_part.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -103,6 +105,21 @@ void shift_by_region(Detections& found, const Region& region, const Vec3& voxel_
   move(found.x_um, region.x0, voxel_um.x);
   move(found.y_um, region.y0, voxel_um.y);
   move(found.z_um, region.z0, voxel_um.z);
+}
+
+VolumeFrame detect::central_part(const VolumeFrame& frame) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 21;
+  const Shape3 whole = frame.shape;
+  Shape3 part = whole;
+  while (part.voxels() > kMost) {
+    std::int64_t& longest = part.nx >= part.ny && part.nx >= part.nz ? part.nx
+                            : part.ny >= part.nz                     ? part.ny
+                                                                     : part.nz;
+    longest = longest - (longest + 9) / 10;
+  }
+  if (part == whole) return frame;
+  const std::int64_t z = (whole.nz - part.nz) / 2, y = (whole.ny - part.ny) / 2, x = (whole.nx - part.nx) / 2;
+  return crop_frame(frame, {x, x + part.nx, y, y + part.ny, z, z + part.nz});
 }
 
 }  // namespace motes::tracking

@@ -21,12 +21,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <motes/base/quantile.h>
-#include <motes/tracking/crop.h>
 #include <motes/tracking/log_detector.h>
 
+#include "tracking/detect/central_part.h"
 #include "tracking/detect/choice.h"
 #include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/hot_voxels.h"
@@ -35,6 +36,7 @@
 #include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/response_scale.h"
+#include "tracking/detect/rival_size.h"
 #include "tracking/detect/scale_space.h"
 #include "tracking/detect/threshold.h"
 #include "tracking/detect/value_span.h"
@@ -70,24 +72,8 @@ constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, u
 constexpr double kFewestShare = 0.05;    // least share of spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
-constexpr std::int64_t kVoxels = std::int64_t{1} << 21;  // larger frames are cropped around their middle
 
 using Sigma = std::array<double, 3>;  // um; x, y, z
-
-/// Central part of a frame with at most about kVoxels voxels; z is kept longest, being short.
-VolumeFrame crop(const VolumeFrame& frame) {
-  const Shape3 whole = frame.shape;
-  Shape3 part = whole;
-  while (part.voxels() > kVoxels) {
-    std::int64_t& longest = part.nx >= part.ny && part.nx >= part.nz ? part.nx
-                            : part.ny >= part.nz                     ? part.ny
-                                                                     : part.nz;
-    longest = longest - (longest + 9) / 10;
-  }
-  if (part == whole) return frame;
-  const std::int64_t z = (whole.nz - part.nz) / 2, y = (whole.ny - part.ny) / 2, x = (whole.nx - part.nx) / 2;
-  return crop_frame(frame, {x, x + part.nx, y, y + part.ny, z, z + part.nz});
-}
 
 /// How well the spots stand out; 0 if they hardly do, since noise has nine chances in nine scales.
 double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
@@ -432,9 +418,10 @@ std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame
 
 struct Estimate {
   VolumeFrame frame;  ///< the part of the frame that was searched, without hot voxels
-  std::vector<Rung> ladder;
+  std::vector<Rung> ladder{};
   Sigma sigma{};
   bool objects = false;  ///< of one size; finer spots are their grain
+  std::optional<RivalSize> rival{};
 };
 
 /// The result of fits to the spots of the best rung, or of the next one if they fail.
@@ -451,11 +438,24 @@ std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame
   return std::nullopt;
 }
 
+/// Takes wide objects that stand out from their grain.
+void settle_rival(const Execution& execution, Polarity polarity, Estimate& result) {
+  Vec3 radius = radius_of(result.frame, result.sigma);
+  const double factor = radius.x / result.sigma[0];
+  const auto rival = detect::find_rival(execution, result.frame, radius, polarity);
+  if (!rival) return;
+  result.rival = rival->size;
+  if (!rival->stands_out) return;
+  std::swap(radius, result.rival->radius_um);
+  std::swap(result.rival->found, result.rival->taken);
+  result.sigma = {radius.x / factor, radius.y / factor, radius.z / factor};
+  result.objects = true;
+}
+
 std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
   const detect::ValueRange whole_range = detect::check_frame(execution, given);
   if (!(whole_range.high > whole_range.low)) return std::nullopt;
-  Estimate result;
-  result.frame = crop(given);
+  Estimate result{detect::central_part(given)};
   if (auto bare = detect::without_padding(execution, result.frame)) result.frame = std::move(bare->frame);
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   detect::check_span(result.frame, range);
@@ -465,6 +465,7 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   if (!fitted) return std::nullopt;
   result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
                      .value_or(*fitted);
+  settle_rival(execution, polarity, result);
   return result;
 }
 
@@ -481,7 +482,7 @@ std::optional<SpotSizes> estimate_sizes(const Execution& execution, const Volume
   constexpr double kLow = 0.1, kHigh = 0.9;  // quantiles of a population's widths
   const std::optional<Estimate> found = estimate(execution, frame, polarity);
   if (!found) return std::nullopt;
-  if (found->objects) return SpotSizes{radius_of(found->frame, found->sigma), std::nullopt};
+  if (found->objects) return SpotSizes{radius_of(found->frame, found->sigma), std::nullopt, found->rival};
   const std::vector<Left> left = joined(found->frame.shape, found->ladder, polarity);
   const OtherSize large = other_size(execution, found->frame, found->ladder, left, found->sigma[0], true);
   const OtherSize small = other_size(execution, found->frame, found->ladder, left, found->sigma[0], false);
@@ -492,7 +493,7 @@ std::optional<SpotSizes> estimate_sizes(const Execution& execution, const Volume
     least[a] = std::min(least[a], found->sigma[a]);
     most[a] = std::max(most[a], found->sigma[a]);
   }
-  SpotSizes sizes{radius_of(found->frame, least), std::nullopt};
+  SpotSizes sizes{radius_of(found->frame, least), std::nullopt, found->rival};
   if (least != most) sizes.largest_radius_um = radius_of(found->frame, most);
   return sizes;
 }

@@ -2,6 +2,7 @@
 /// Finds spots in a volume: local maxima of the scale-normalised Laplacian of Gaussian (LoG) at one or
 /// several scales, refined by a quadratic or a Gaussian fit.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -105,10 +106,19 @@ int frames_at_once(const Execution& execution, const Shape3& frame);
 /// clear spots. In frames of over 2 million voxels only the middle is examined.
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
 
+/// A second size that fits: wide objects that the spots lie in, many to each, or spots that lie in the
+/// objects.
+struct RivalSize {
+  Vec3 radius_um;
+  std::size_t found = 0;  ///< with this radius,
+  std::size_t taken = 0;  ///< and with the one that is taken, in the part of the frame that is looked at
+};
+
 /// The sizes of a frame's spots, as DetectionOptions::radius_um defines them.
 struct SpotSizes {
   Vec3 radius_um;                         ///< of the spots; of the smallest ones if sizes differ
   std::optional<Vec3> largest_radius_um;  ///< none: one size
+  std::optional<RivalSize> rival;         ///< none: radius_um is not in doubt
 };
 
 /// As estimate_radius, and also whether the frame holds spots of clearly different sizes: a ratio of about 2
