@@ -86,7 +86,8 @@ void ProgressBar::draw(const std::string& line) {
 bool ProgressBar::due() {
   if (console_.quiet()) return false;  // before the clock is read, which of a million pairs takes .1 s
   const auto now = Clock::now();
-  if (console_.terminal() ? now - last_shown_ < kBarInterval : now - last_shown_ < kLineInterval) return false;
+  if (console_.terminal() ? now - last_shown_ < kBarInterval : now - last_shown_ < kLineInterval)
+    return false;
   last_shown_ = now;
   return true;
 }

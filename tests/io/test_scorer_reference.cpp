@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include <motes/io/challenge_xml.h>
+#include <motes/tracking/challenge_score.h>
 
 #include "tests/support/skip.h"
-#include <motes/tracking/challenge_score.h>
 
 using namespace motes;
 

@@ -4,7 +4,7 @@
 /// gives the spots. (2) Gaussians with free widths are fitted to the best of them, starting from that scale,
 /// then from the medians of the fitted widths, which are the result. If two thirds of the fits fail, the
 /// spots are lumps of background, and the scale with the next largest sum is tried. Objects side by side fail
-/// too: if they are above a clear gap and many, their scale is the result, also if the fitted width finds few.
+/// too: if they are above a clear gap and many, their scale is the result, or if the fitted width finds few.
 ///
 /// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
 /// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
