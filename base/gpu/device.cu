@@ -69,7 +69,7 @@ int device_of_rank(Communicator& ranks) {
     const int here = launched().size > 1 ? launched().local_size : ranks.size();
     if (here > count)
       throw ResourceError(std::to_string(here) + " ranks on a machine with " + std::to_string(count) +
-                          " GPUs; start one rank a GPU");
+                          (count == 1 ? " GPU" : " GPUs") + "; start one rank per GPU");
   });
   const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
   return place % count;
