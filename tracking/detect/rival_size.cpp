@@ -1,9 +1,12 @@
-/// One size of spots or another? Texture of nuclei gives many spots in few bodies, and so do cells that hold
-/// spots. What can be told is that both are there: the small ones lie within the wide ones, many to each,
-/// while these cover little of the frame. Haze around spots is far fainter than they are, and crowds of spots
-/// are no wide objects, or not many to each; grain of noise in nuclei is less clear than these are. Which of
-/// the two are meant is known to the user alone; as elsewhere (scale_space.h), what is clearly fainter than
-/// the objects that it lies in is taken for their grain.
+/// Tells whether spots of two sizes fit a frame. Textured nuclei show many small spots in few wide objects,
+/// and so do cells that hold spots. Both sizes are reported if the small spots lie within the wide objects,
+/// many to each, and these cover little of the frame. Haze around spots is much fainter than the spots.
+/// Groups of spots form no wide objects, or have few spots each. Grain of noise in nuclei is less clear than
+/// the nuclei.
+///
+/// Only the user knows which size is meant. As in scale_space.h, spots that are clearly fainter than the
+/// objects around them are taken for their grain. Parts of a sheet of touching spots respond like wide
+/// objects, but their surroundings are as bright as they are.
 
 #include "tracking/detect/rival_size.h"
 
@@ -11,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,6 +38,9 @@ constexpr double kAsStrong = 0.8;       // response of wide objects, of that of 
 constexpr double kStandsOut = 1.8;      // and from their grain on; 1.5: a disc as bright as its spots
 constexpr std::size_t kPlaces = 4096;   // that tell the share of the frame
 constexpr double kSmallest = 0.7;       // sigma, voxels
+constexpr double kOutside = 1.5;        // radii from the middle of an object to its surroundings
+constexpr int kDirections = 32;         // in which these are looked at
+constexpr double kLeastFall = 0.5;      // of brightness around objects that stand out
 constexpr double kDiscs = 8;            // wide objects that the frame has room for, apart or not,
 constexpr double kDisc = 6.28;          // of this area in sigma squared
 
@@ -131,6 +138,45 @@ bool lie_within(const VolumeFrame& frame, const Found& wide, const Found& small)
   return layout.within >= least && within >= kShare && within >= kDenser * layout.share;
 }
 
+/// How far brightness falls around wide objects, by the median: 1 if it falls to the background, 0 if they
+/// are parts of a sheet of spots.
+double fall_around(const VolumeFrame& frame, Polarity polarity, const Found& wide) {
+  const Vec3 voxel = frame.voxel_um;
+  const std::vector<Vec3> centres = places_of(wide.spots, wide.radius);
+  const NearPoints nearby(centres);
+  const double sign = polarity == Polarity::bright ? 1 : -1;
+  return visit_voxels(frame.voxels, [&](auto voxels) {
+    // Adds the voxel at a place in radii, if the frame has it.
+    const auto add = [&](const Vec3& place, std::vector<double>& values) {
+      const auto x = std::lround(place.x * wide.radius.x / voxel.x),
+                 y = std::lround(place.y * wide.radius.y / voxel.y),
+                 z = std::lround(place.z * wide.radius.z / voxel.z);
+      if (x < 0 || y < 0 || z < 0 || x >= frame.shape.nx || y >= frame.shape.ny || z >= frame.shape.nz)
+        return;
+      const std::int64_t voxel_index = (z * frame.shape.ny + y) * frame.shape.nx + x;
+      values.push_back(sign * static_cast<double>(voxels[static_cast<std::size_t>(voxel_index)]));
+    };
+    std::vector<double> outside;
+    for (const Vec3& p : even_places(frame, wide.radius))
+      if (!std::isfinite(nearby.nearest_squared(p, kOutside * kOutside))) add(p, outside);
+    if (outside.empty()) return 0.0;
+    const double background = median_of(std::move(outside));
+    std::vector<double> falls;
+    for (const Vec3& c : centres) {
+      std::vector<double> inside, around;
+      for (int k = 0; k < kDirections; ++k) {
+        const double angle = 2 * std::numbers::pi * k / kDirections, x = std::cos(angle), y = std::sin(angle);
+        for (const double r : {0.15, 0.3, 0.45, 0.6}) add({c.x + r * x, c.y + r * y, c.z}, inside);
+        add({c.x + kOutside * x, c.y + kOutside * y, c.z}, around);
+      }
+      if (inside.empty() || around.empty()) continue;
+      const double here = median_of(std::move(inside));
+      if (here > background) falls.push_back((here - median_of(std::move(around))) / (here - background));
+    }
+    return falls.empty() ? 0.0 : median_of(std::move(falls));
+  });
+}
+
 /// The wide objects in which the spots lie; of several scales the one at which they respond most.
 std::optional<Rival> wider_than(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                                 const Found& spots) {
@@ -148,7 +194,8 @@ std::optional<Rival> wider_than(const Execution& execution, const VolumeFrame& f
     const Found wide = found_at(execution, frame, polarity, um);
     if (!lie_within(frame, wide, spots) || wide.response() < strongest) continue;
     strongest = wide.response();
-    best = {{um, wide.spots.size(), spots.spots.size()}, strongest >= kStandsOut * typical};
+    best = {{um, wide.spots.size(), spots.spots.size()},
+            strongest >= kStandsOut * typical && fall_around(frame, polarity, wide) >= kLeastFall};
   }
   return best;
 }

@@ -266,7 +266,7 @@ TEST_CASE("generated graphs are the same on every machine") {
 
 TEST_CASE("texts of graphs are refused with what is wrong") {
   refused("rgg?n=3", "does not begin with gen:");
-  refused("gen:rgb?n=3", "no family of graphs is called 'rgb'; there are gated, rgg, delaunay");
+  refused("gen:rgb?n=3", "no family of graphs is called 'rgb'; families for assignment: uniform");
   refused("gen:rgg?n=3", "needs degree=");
   refused("gen:rgg?n=30&degree=60", "so few points");
   refused("gen:rgg?n=-3&degree=2", "n=-3 is not a number in");
