@@ -2,7 +2,7 @@
 """Seconds to link whole series, beside trackpy and laptrack (PyPI), one command:
 
     python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
-    VENV/bin/python bench/peer_times.py FILE.csv [--motes build/release/bin/motes] [--most 120]
+    VENV/bin/python bench/peer_times.py FILE.csv [--motes build/release/bin/motes] [--most 60]
 
 The same rows for all, three dimensions, lengths in mean spacings, 5 % of the detections missed. motes sets
 nothing. `seconds` of motes is the stage `link` of report.json, `whole` the complete command with reading,
@@ -28,8 +28,6 @@ import sparse_tables as made
 CASES = {
     "100 x 100 Brownian .3": lambda r: made.brownian(r, 100, 100, 3, 0.3),
     "1000 x 100 Brownian .3": lambda r: made.brownian(r, 1000, 100, 3, 0.3),
-    "1000 x 100 directed .5": lambda r: made.directed(r, 1000, 100, 3, 0.5),
-    "10000 x 20 Brownian .3": lambda r: made.brownian(r, 10000, 20, 3, 0.3),
 }
 
 
@@ -65,7 +63,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
     parser.add_argument("--motes", default="build/release/bin/motes")
-    parser.add_argument("--most", type=int, default=120)
+    parser.add_argument("--most", type=int, default=60)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     head = peers.heading("1")
