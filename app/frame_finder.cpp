@@ -65,7 +65,7 @@ std::string hint_of_channel(const io::SeriesInfo& info) {
                      info.channels);
 }
 
-/// What is in doubt where spots lie in wide objects.
+/// The warning that small spots lie in wide objects, and either may be meant.
 std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) {
   const tracking::RivalSize& rival = *sizes.rival;
   const bool wider = rival.radius_um.x > sizes.radius_um.x;
@@ -73,8 +73,9 @@ std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) 
     return fmt::format("radius {:.4g} um ({} found)", um.x, found);
   };
   return fmt::format(
-      "spots of two sizes fit frame {}, many small ones in each wide one: {} and {}; the {} are taken: give "
-      "detection.radius_um (--radius {:.4g},{:.4g},{:.4g}) for the others",
+      "spots of two sizes fit frame {}, many small ones in each wide one: {} and {}; the {} ones are taken; "
+      "for "
+      "the others set detection.radius_um (--radius {:.4g},{:.4g},{:.4g})",
       frame, size(sizes.radius_um, rival.taken), size(rival.radius_um, rival.found), wider ? "small" : "wide",
       rival.radius_um.z, rival.radius_um.y, rival.radius_um.x);
 }

@@ -184,7 +184,7 @@ TEST_CASE("cutting unsure links leaves fewer wrong ones") {
   }
 }
 
-TEST_CASE("a link that is cut is no longer counted, neither among all nor among those over gaps") {
+TEST_CASE("a cut link is counted neither among all links nor among those over gaps") {
   SeriesLinks links;
   links.points.slot = {0, 1, 3, 0, 2};
   links.linking.next = {1, 2, -1, 4, -1};

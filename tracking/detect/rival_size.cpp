@@ -26,23 +26,23 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kRatio = 2.5;          // of the two sizes, at least
+constexpr double kRatio = 2.5;          // least ratio of the two sizes
 constexpr double kStep = 1.4142135624;  // ratio of neighbouring scales
-constexpr double kReach = 1.2;          // radii of a wide object, which need not be round
-constexpr std::size_t kFewestWide = 3;  // objects,
-constexpr std::size_t kMany = 5;        // small spots in each on average,
-constexpr double kShare = 0.5;          // of all the small ones within them,
-constexpr double kDenser = 2;           // times their share of the frame, at least
-constexpr double kNearer = 0.7;         // than places of the frame are, spots are to each other
-constexpr double kAsStrong = 0.8;       // response of wide objects, of that of the small spots, at least,
-constexpr double kStandsOut = 1.8;      // and from their grain on; 1.5: a disc as bright as its spots
-constexpr std::size_t kPlaces = 4096;   // that tell the share of the frame
-constexpr double kSmallest = 0.7;       // sigma, voxels
-constexpr double kOutside = 1.5;        // radii from the middle of an object to its surroundings
-constexpr int kDirections = 32;         // in which these are looked at
-constexpr double kLeastFall = 0.5;      // of brightness around objects that stand out
-constexpr double kDiscs = 8;            // wide objects that the frame has room for, apart or not,
-constexpr double kDisc = 6.28;          // of this area in sigma squared
+constexpr double kReach = 1.2;          // within this many radii a spot lies in a wide object
+constexpr std::size_t kFewestWide = 3;  // least number of wide objects
+constexpr std::size_t kMany = 5;        // least number of small spots in each, on average
+constexpr double kShare = 0.5;          // least share of the small spots that lie in wide objects,
+constexpr double kDenser = 2;           // and its least ratio to the share of the frame that these cover
+constexpr double kNearer = 0.7;         // most distance of clustered spots, relative to points spread evenly
+constexpr double kAsStrong = 0.8;       // least response of wide objects, relative to the small spots
+constexpr double kStandsOut = 1.8;      // from this ratio on they stand out; discs as bright as spots: 1.5
+constexpr std::size_t kPlaces = 4096;   // points spread evenly over the frame
+constexpr double kSmallest = 0.7;       // least sigma, in voxels
+constexpr double kOutside = 1.5;        // distance in radii at which surroundings are examined
+constexpr int kDirections = 32;         // points there
+constexpr double kLeastFall = 0.5;      // least fall of brightness around objects that stand out
+constexpr double kDiscs = 8;            // the frame has room for this many of the widest objects,
+constexpr double kDisc = 6.28;          // each of this area, in sigma squared
 
 double median_of(std::vector<double> values) { return quantile(values, 0.5); }
 
@@ -138,8 +138,8 @@ bool lie_within(const VolumeFrame& frame, const Found& wide, const Found& small)
   return layout.within >= least && within >= kShare && within >= kDenser * layout.share;
 }
 
-/// How far brightness falls around wide objects, by the median: 1 if it falls to the background, 0 if they
-/// are parts of a sheet of spots.
+/// The median fall of brightness around wide objects: 1 if it falls to the background, 0 if the objects are
+/// parts of a sheet of spots.
 double fall_around(const VolumeFrame& frame, Polarity polarity, const Found& wide) {
   const Vec3 voxel = frame.voxel_um;
   const std::vector<Vec3> centres = places_of(wide.spots, wide.radius);

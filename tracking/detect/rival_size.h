@@ -9,12 +9,12 @@ namespace motes::tracking::detect {
 
 struct Rival {
   RivalSize size;
-  bool stands_out = false;  ///< these are wide objects, and the spots at the estimated radius their grain
+  bool stands_out = false;  ///< wide objects; the spots of the estimated radius are their grain
 };
 
-/// None where spots of one size are found alone, and for grain that is fainter or less clear than the objects
-/// that it lies in. `radius_um`: estimated. O(voxels) for each of some ten scales; a few of them where spots
-/// do not cluster.
+/// A second size beside the estimated `radius_um`. None if only one size is found, or if the smaller spots
+/// are fainter or less clear than the objects around them. O(voxels) for each of about ten scales, or of a
+/// few if the spots do not cluster.
 std::optional<Rival> find_rival(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
                                 Polarity polarity);
 

@@ -26,8 +26,8 @@ constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
 /// kMostSimulated series, since estimates from a single one scatter.
 constexpr std::size_t kFewestSimulated = 2000;
 constexpr std::uint64_t kMostSimulated = 12;
-/// If the share of wrong links is below this, there is no second series: it would change the result by less
-/// than a hundredth.
+/// If the share of wrong links is below this, no second series is simulated: it would change the result by
+/// less than a hundredth.
 constexpr double kFewWrong = 0.02;
 /// The share of links that change is about proportional to the square of the steps. kMostStretch is the
 /// largest factor for steps, in kStretches rounds.

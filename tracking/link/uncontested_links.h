@@ -1,5 +1,5 @@
 #pragma once
-/// Links between small frames in which no two detections compete for one: most pairs of long series are such.
+/// Links between small frames in which no two detections compete for the same one.
 
 #include <optional>
 
@@ -9,11 +9,11 @@
 
 namespace motes::tracking {
 
-/// The optimum where each detection's cheapest candidate is no other's. Each is linked to it, or left free where
-/// that costs less: what every detection pays by itself is a lower bound of the whole cost, and here it is paid.
-/// The same answer as the exact solver `jv`, which is what the links name, without a graph and with hardly any
-/// memory. None where a frame has more than a few detections, where two choices cost the same (so that
-/// another optimum may exist), and where positions or candidates are to be refused. O(detections squared).
+/// The optimal links if the cheapest candidates of all detections differ: each detection takes its candidate,
+/// or stays free if that costs less. The sum of these least costs is a lower bound of the total cost, and is
+/// reached. The result is that of the exact solver `jv`, which it names as its solver, without a graph. None
+/// if a frame has more than 16 detections, if two choices cost the same (there may be another optimum), or if
+/// positions or candidates must be refused. O(detections squared).
 std::optional<PairLinks> link_uncontested(const Detections& from, const Detections& to,
                                           const LinkOptions& options, const CandidateTerms& terms);
 

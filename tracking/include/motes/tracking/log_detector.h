@@ -70,7 +70,7 @@ struct DetectionReport {
 /// Spots of one frame, ordered by z, then y, then x of their voxel. Positions in um (voxel centre = index *
 /// voxel_um). quality = scale-normalised LoG response at the refined position, intensity = the
 /// Gaussian-smoothed frame value there (background included), radius_um = geometric mean over the axes of
-/// sqrt(d) times the spot's standard deviation (NaN if the voxel has neighbours on both sides along no axis).
+/// sqrt(d) times the spot's standard deviation (NaN if no axis has neighbours on both sides).
 /// Properties: `score` (about the signed root of twice the log-likelihood ratio of "spot" to "no spot") if no
 /// threshold was given; with Refine::fit, `error_x_um`, `error_y_um`, `error_z_um` (standard errors; NaN
 /// where the fit failed), `fitted` (1; 0 where the fit failed and the position is the parabola's),
@@ -106,12 +106,11 @@ int frames_at_once(const Execution& execution, const Shape3& frame);
 /// clear spots. In frames of over 2 million voxels only the middle is examined.
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
 
-/// A second size that fits: wide objects that the spots lie in, many to each, or spots that lie in the
-/// objects.
+/// A second size that fits: wide objects that hold many of the spots each, or small spots in the objects.
 struct RivalSize {
   Vec3 radius_um;
-  std::size_t found = 0;  ///< with this radius,
-  std::size_t taken = 0;  ///< and with the one that is taken, in the part of the frame that is looked at
+  std::size_t found = 0;  ///< number of spots of this radius in the part of the frame that was examined
+  std::size_t taken = 0;  ///< number of spots of the chosen radius there
 };
 
 /// The sizes of a frame's spots, as DetectionOptions::radius_um defines them.

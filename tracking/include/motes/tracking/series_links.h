@@ -51,7 +51,7 @@ struct SeriesOptions {
 /// Whether to link a table as a series rather than frame to frame, by its number of detections and the gate's
 /// estimate. Yes up to a million. Yes up to 100 million if the series fits into half of the memory, unless
 /// frame to frame is as good: if particles move at most 0.2 of their spacing and at least 99 % are detected
-/// again in the next frame. Linking as a series takes 20 to 130 times as long. O(1).
+/// again in the next frame. Linking as a series takes about 100 times as long. O(1).
 bool series_pays(std::size_t detections, const std::optional<GateEstimate>& estimate);
 
 /// What `automatic` compared. Costs are in nats per detection, lower is better; none: not tried.
