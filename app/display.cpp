@@ -1,9 +1,12 @@
 /// Opens a display, or starts Xvfb.
 ///
 /// Running the whole program again under xvfb-run would be simpler, but a library call must not replace its
-/// caller's process (tests run commands in theirs). Xvfb reports the display number that it chose
-/// (-displayfd), so none has to be guessed. It ends with this process, and has its own process group:
-/// Ctrl-C must not end it before this process, since Xlib ends a program that loses its display.
+/// caller's process (tests run commands in theirs). Xvfb reports when it is ready (-displayfd). It ends with
+/// this process, and has its own process group: Ctrl-C must not end it before this process, since Xlib ends
+/// a program that loses its display.
+///
+/// The display has a number of three digits. Xvfb's own choice is 0 where nobody draws, but hwloc, and with
+/// it every MPI program, connects to displays 0 to 9 to look for GPUs: it would end with our server.
 
 #include "app/display.h"
 
@@ -13,6 +16,7 @@
 #include <cstring>
 
 #include <X11/Xlib.h>
+#include <unistd.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/system/descriptor.h>
@@ -22,6 +26,7 @@ namespace motes::app {
 namespace {
 
 constexpr std::chrono::seconds kStartTime{20};
+constexpr int kFirstNumber = 100, kNumbers = 900;  ///< numbers of our displays
 
 struct Opened {
   ::Display* connection = nullptr;  ///< null if the display cannot be used
@@ -47,11 +52,37 @@ Opened open_display(const char* name) {
       "display: xvfb-run -a motes render ...");
 }
 
-/// Starts Xvfb, which writes the number of its display to `write_end`.
-int start_server(int write_end) {
-  return system::start_program({"Xvfb", "-displayfd", std::to_string(write_end), "-screen", "0", "64x64x24",
-                                "-nolisten", "tcp", "-noreset", "+extension", "GLX"},
-                               {.kept = write_end}, system::Ending::request);
+struct Server {
+  int process = -1;
+  std::string display;  ///< its name, as in DISPLAY; empty: it does not start
+  std::string why_not;
+};
+
+/// Starts Xvfb as this display, and waits until it is ready.
+Server start_server(int number) {
+  int error = 0;
+  system::Pipe pipe = system::make_pipe(error);
+  if (error != 0) return {-1, "", std::string("no pipe to Xvfb: ") + std::strerror(error)};
+  const std::string name = ":" + std::to_string(number);
+  const std::string write_end = std::to_string(pipe.write_end.number());
+  const int process = system::start_program({"Xvfb", name, "-displayfd", write_end, "-screen", "0",
+                                             "64x64x24", "-nolisten", "tcp", "-noreset", "+extension", "GLX"},
+                                            {.kept = pipe.write_end.number()}, system::Ending::request);
+  if (process < 0) return {-1, "", std::string("Xvfb cannot be started: ") + std::strerror(errno)};
+  pipe.write_end.close();
+  if (!system::read_line(pipe.read_end, kStartTime).empty()) return {process, name, ""};
+  const bool missing = system::end_program(process, system::Ending::request) == system::kNotInstalled;
+  return {-1, "", missing ? "Xvfb is not installed" : "Xvfb does not start"};
+}
+
+/// Starts Xvfb as a display that no other program has.
+Server start_server() {
+  Server server;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    server = start_server(kFirstNumber + (getpid() + attempt) % kNumbers);
+    if (!server.display.empty()) break;
+  }
+  return server;
 }
 
 }  // namespace
@@ -64,28 +95,16 @@ Display::Display() {
   had_former_ = given != nullptr;
   if (had_former_) former_ = given;
 
-  int error = 0;
-  system::Pipe pipe = system::make_pipe(error);
-  if (error != 0) give_up(why + " (no pipe to Xvfb: " + std::strerror(error) + ")");
-  const int server = start_server(pipe.write_end.number());
-  error = errno;
-  if (server < 0) give_up(why + " (Xvfb cannot be started: " + std::strerror(error) + ")");
-  pipe.write_end.close();
-  const std::string number = system::read_line(pipe.read_end, kStartTime);
-  pipe.read_end.close();
-  if (number.empty()) {
-    const bool missing = system::end_program(server, system::Ending::request) == system::kNotInstalled;
-    give_up(why + (missing ? ", and Xvfb is not installed" : ", and Xvfb does not start"));
-  }
-  const std::string name = ":" + number;
-  const Opened own = open_display(name.c_str());
+  const Server server = start_server();
+  if (server.display.empty()) give_up(why + ", and " + server.why_not);
+  const Opened own = open_display(server.display.c_str());
   if (own.connection == nullptr) {
-    system::end_program(server, system::Ending::request);
+    system::end_program(server.process, system::Ending::request);
     give_up(why + ", and of Xvfb's " + own.why_not);
   }
   connection_ = own.connection;
-  server_ = server;
-  system::set_environment("DISPLAY", name.c_str());
+  server_ = server.process;
+  system::set_environment("DISPLAY", server.display.c_str());
 }
 
 Display::~Display() {

@@ -250,6 +250,24 @@ TEST_CASE("without a display and without Xvfb render says what to do") {
   }
 }
 
+TEST_CASE("displays that are started have numbers of three digits, one each") {
+  MOTES_NEED_DISPLAY();
+  const Environment no_display("DISPLAY", nullptr);
+  std::set<std::string> names;
+  const auto take = [&] {
+    const char* name = std::getenv("DISPLAY");
+    REQUIRE(name != nullptr);
+    CHECK(std::string(name).size() == 4);  // MPI programs look for GPUs at displays 0 to 9
+    names.insert(name);
+  };
+  const Display first;
+  take();
+  const Environment hidden("DISPLAY", nullptr);
+  const Display second;
+  take();
+  CHECK(names.size() == 2);
+}
+
 TEST_CASE("where VTK ends the program, render says what to do, and leaves no file") {
   MOTES_NEED_DISPLAY();
   const TempDir dir;
