@@ -227,9 +227,12 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
   Execution all_threads = executions_.front();
   all_threads.threads = execution.threads;
   radius_ = choose_radius(all_threads, config, source, console);
-  console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", short_vector(radius_->um),
-                           radius_->largest_um ? " to " + short_vector(*radius_->largest_um) : "",
-                           radius_->source));
+  const auto text = [&](const Vec3& um) {
+    return info.shape.nz == 1 ? fmt::format("[{:.4g}, {:.4g}]", um.y, um.x) : short_vector(um);
+  };
+  console.note(fmt::format("spot radius {}{} um [{}y, x] ({})", text(radius_->um),
+                           radius_->largest_um ? " to " + text(*radius_->largest_um) : "",
+                           info.shape.nz == 1 ? "" : "z, ", radius_->source));
   settle_camera(all_threads, console);
 }
 

@@ -73,8 +73,8 @@ class FolderPages {
         fmt::format("{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all "
                     "files must have the same shape and type",
                     file.path().string(), file.pages(), file.format().width, file.format().height,
-                    to_string(file.format().type), pages_per_file_, format_.width, format_.height,
-                    to_string(format_.type)));
+                    to_string(file.format().stored), pages_per_file_, format_.width, format_.height,
+                    to_string(format_.stored)));
   }
 
  private:

@@ -15,6 +15,7 @@
 #include <motes/io/geff.h>
 
 #include "io/images/calibration.h"
+#include "io/images/sample_type.h"
 #include "io/images/units.h"
 #include "io/images/voxel_buffer.h"
 #include "io/zarr/array.h"
@@ -181,14 +182,15 @@ Slots find_slots(const Store& store, const ImageMetadata& metadata, const zarr::
   return slots;
 }
 
-VoxelType voxel_type(const Store& store, const std::string& node, const zarr::DataType& type) {
+SampleType sample_type(const Store& store, const std::string& node, const zarr::DataType& type) {
   using zarr::Kind;
-  if (type.kind == Kind::boolean || (type.kind == Kind::unsigned_integer && type.bytes == 1))
-    return VoxelType::u8;
-  if (type.kind == Kind::unsigned_integer && type.bytes == 2) return VoxelType::u16;
-  if (type.kind == Kind::real && type.bytes == 4) return VoxelType::f32;
-  store.fail(
-      node, fmt::format("holds {} values; export it as 8-bit or 16-bit unsigned or 32-bit float", type.name));
+  if (type.kind == Kind::boolean) return SampleType::u8;
+  const auto found = type.kind == Kind::real
+                         ? real_type(8 * type.bytes)
+                         : integer_type(type.kind == Kind::signed_integer, 8 * type.bytes);
+  if (found) return *found;
+  store.fail(node,
+             fmt::format("holds {} values; export it as 8-bit or 16-bit integer or 32-bit float", type.name));
 }
 
 Calibration calibrate(const ImageMetadata& metadata, const Slots& slots, std::vector<std::string>& notes) {
@@ -222,44 +224,67 @@ Calibration calibrate(const ImageMetadata& metadata, const Slots& slots, std::ve
 
 class ZarrFrames : public FrameSource {
  public:
-  ZarrFrames(SeriesInfo info, Array array, Slots slots)
-      : info_(std::move(info)), array_(std::move(array)), slots_(slots) {}
+  ZarrFrames(SeriesInfo info, Array array, Slots slots, SampleType stored)
+      : info_(std::move(info)), array_(std::move(array)), slots_(slots), stored_(stored) {}
   const SeriesInfo& info() const override { return info_; }
 
   VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
 
   void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
+    if (is_voxel_type(stored_)) return read_planes(t, 0, info_.shape.nz, out);
+    const std::int64_t planes = planes_at_once();
+    std::vector<std::byte> samples;
+    for (std::int64_t z = 0; z < info_.shape.nz; z += planes) {
+      const std::int64_t count = std::min(planes, info_.shape.nz - z);
+      const auto rows = static_cast<std::size_t>(count * info_.shape.ny);
+      samples.resize(rows * static_cast<std::size_t>(row_bytes(stored_, info_.shape.nx)));
+      read_planes(t, z, count, samples);
+      const auto bytes = rows * static_cast<std::size_t>(info_.shape.nx * bytes_per_voxel(info_.type));
+      const std::string why = convert_samples(stored_, info_.shape.nx, samples, out.first(bytes));
+      if (!why.empty()) throw InputError(fmt::format("{}: frame {} {}", info_.path, t, why));
+      out = out.subspan(bytes);
+    }
+  }
+
+ private:
+  /// As deep as a chunk, so that none is decoded twice.
+  std::int64_t planes_at_once() const {
+    if (slots_[2] == kNoAxis) return 1;
+    const zarr::ArrayMetadata& m = array_.metadata();
+    return std::max<std::int64_t>(1, (m.inner_chunk ? *m.inner_chunk : m.chunk)[slots_[2]]);
+  }
+
+  void read_planes(std::int32_t t, std::int64_t z, std::int64_t planes, std::span<std::byte> out) const {
     const std::size_t rank = array_.metadata().rank();
     std::vector<std::int64_t> start(rank, 0), count(rank, 1);
     if (slots_[0] != kNoAxis) start[slots_[0]] = t;
     if (slots_[1] != kNoAxis) start[slots_[1]] = info_.channel;
-    if (slots_[2] != kNoAxis) count[slots_[2]] = info_.shape.nz;
+    if (slots_[2] != kNoAxis) start[slots_[2]] = z, count[slots_[2]] = planes;
     count[slots_[3]] = info_.shape.ny;
     count[slots_[4]] = info_.shape.nx;
     if (in_order()) {
       array_.read(start, count, out);
     } else {
-      read_reordered(start, count, out);
+      read_reordered(start, count, planes, out);
     }
   }
 
- private:
   bool in_order() const {
     const std::size_t z = slots_[2] == kNoAxis ? 0 : slots_[2];
     return (slots_[2] == kNoAxis || z < slots_[3]) && slots_[3] < slots_[4];
   }
 
   /// Axes that are not stored z, y, x: a plane at a time, then transposed.
-  void read_reordered(std::vector<std::int64_t> start, std::vector<std::int64_t> count,
+  void read_reordered(std::vector<std::int64_t> start, std::vector<std::int64_t> count, std::int64_t planes,
                       std::span<std::byte> out) const {
-    const auto nz = static_cast<std::size_t>(info_.shape.nz), ny = static_cast<std::size_t>(info_.shape.ny),
+    const auto nz = static_cast<std::size_t>(planes), ny = static_cast<std::size_t>(info_.shape.ny),
                nx = static_cast<std::size_t>(info_.shape.nx),
-               width = static_cast<std::size_t>(bytes_per_voxel(info_.type));
+               width = static_cast<std::size_t>(row_bytes(stored_, 1));
     std::vector<std::byte> plane(nx * ny * width);
     if (slots_[2] != kNoAxis) count[slots_[2]] = 1;
     for (std::size_t z = 0; z < nz; ++z) {
-      if (slots_[2] != kNoAxis) start[slots_[2]] = static_cast<std::int64_t>(z);
+      if (slots_[2] != kNoAxis && z > 0) ++start[slots_[2]];
       array_.read(start, count, plane);
       const bool swapped = slots_[4] < slots_[3];
       for (std::size_t y = 0; y < ny; ++y) {
@@ -274,6 +299,7 @@ class ZarrFrames : public FrameSource {
   SeriesInfo info_;
   Array array_;
   Slots slots_;
+  SampleType stored_;
 };
 
 }  // namespace
@@ -300,7 +326,9 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
   info.shape = {size(2), size(3), size(4)};
   if (info.shape.nz < 1 || info.shape.ny < 1 || info.shape.nx < 1)
     store.fail(metadata.node, "holds no voxels; export it again");
-  info.type = voxel_type(store, metadata.node, shape.type);
+  const SampleType stored = sample_type(store, metadata.node, shape.type);
+  info.type = voxel_type(stored);
+  note_conversion(info, stored);
   for (const std::string& name : metadata.names)
     info.axes +=
         name.size() == 1 ? static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))) : '?';
@@ -313,7 +341,7 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
     found.dt_s = dt_s;
   }
   apply_calibration(info, found, options);
-  return std::make_unique<ZarrFrames>(std::move(info), std::move(array), slots);
+  return std::make_unique<ZarrFrames>(std::move(info), std::move(array), slots, stored);
 }
 
 }  // namespace motes::io::detail

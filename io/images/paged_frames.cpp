@@ -9,6 +9,7 @@
 #include <motes/base/errors.h>
 
 #include "io/images/calibration.h"
+#include "io/images/sample_type.h"
 #include "io/images/voxel_buffer.h"
 
 namespace motes::io::detail {
@@ -47,7 +48,8 @@ void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& for
   info.frames = static_cast<std::int32_t>(map.nt());
   info.channels = static_cast<int>(map.nc());
   info.shape = {map.nz(), format.height, format.width};
-  info.type = format.type;
+  info.type = format.type();
+  note_conversion(info, format.stored);
   if (format.inverted)
     info.notes.push_back("0 is white by the TIFF's tag (MINISWHITE): grey values are inverted");
 }

@@ -53,22 +53,21 @@ PageResolution read_resolution(TIFF* tiff) {
   return found;
 }
 
-/// Copies the part of a tile that lies inside the page.
+/// Copies the part of a tile that lies inside the page. Along x, all is in bytes.
 struct TileWindow {
-  std::int64_t x, y, width, height;  // in the page
+  std::int64_t left, y, row_bytes, height;  // in the page
   std::int64_t tile_row_bytes;
 
-  void copy(std::span<const std::byte> tile, std::span<std::byte> page, std::int64_t page_width,
-            std::int64_t voxel_bytes) const {
+  void copy(std::span<const std::byte> tile, std::span<std::byte> page, std::int64_t page_row_bytes) const {
     for (std::int64_t row = 0; row < height; ++row) {
-      std::memcpy(page.data() + ((y + row) * page_width + x) * voxel_bytes,
-                  tile.data() + row * tile_row_bytes, static_cast<std::size_t>(width * voxel_bytes));
+      std::memcpy(page.data() + (y + row) * page_row_bytes + left, tile.data() + row * tile_row_bytes,
+                  static_cast<std::size_t>(row_bytes));
     }
   }
 };
 
-void swap_voxels(std::span<std::byte> bytes, std::int64_t voxel_bytes) {
-  const auto step = static_cast<std::size_t>(voxel_bytes);
+void swap_bytes(std::span<std::byte> bytes, int value_bytes) {
+  const auto step = static_cast<std::size_t>(value_bytes);
   for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
 }
 
@@ -93,13 +92,14 @@ struct TiffFile::State {
         tiff(path, kReadMode, std::max(kSmallAllocation, static_cast<std::int64_t>(file.size()))) {
     if (tiff.get() == nullptr) fail(0, tiff.take_error());
     format = page_format(0);
-    voxel_bytes = bytes_per_voxel(format.type);
-    page_bytes = frame_bytes(format.type, {1, format.height, format.width}, path);
+    page_bytes = frame_bytes(format.type(), {1, format.height, format.width}, path);
+    stored_row_bytes = row_bytes(format.stored, format.width);
+    stored_page_bytes = checked_product({stored_row_bytes, format.height}).value_or(0);
     const char* text = nullptr;
     if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) description = text;
     resolution = read_resolution(tiff.get());
     compression = tag_or<std::uint16_t>(tiff.get(), TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    if (page_bytes > decoded_bytes_bound()) {
+    if (stored_page_bytes <= 0 || stored_page_bytes > decoded_bytes_bound()) {
       fail(0, fmt::format("{} x {} voxels cannot come from {} bytes of file", format.width, format.height,
                           file.size()));
     }
@@ -116,7 +116,7 @@ struct TiffFile::State {
   [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
     throw InputError(
         fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "
-                    "16-bit unsigned or 32-bit float",
+                    "16-bit integer or 32-bit float",
                     file.path().string(), page + 1, pages, what));
   }
 
@@ -132,14 +132,15 @@ struct TiffFile::State {
   std::int64_t pages;
   TiffHandle tiff;
   PageFormat format;
-  std::int64_t voxel_bytes = 1;
-  std::int64_t page_bytes = 0;
+  std::int64_t page_bytes = 0;                               ///< of voxels
+  std::int64_t stored_row_bytes = 0, stored_page_bytes = 0;  ///< of samples
   std::uint16_t compression = COMPRESSION_NONE;
   std::string description;
   PageResolution resolution;
   bool contiguous = false;
-  std::uint64_t first_voxel = 0;  // byte offset, for contiguous files
-  std::vector<std::byte> tile;    // one decoded tile
+  std::uint64_t first_voxel = 0;   // byte offset, for contiguous files
+  std::vector<std::byte> tile;     // one decoded tile
+  std::vector<std::byte> samples;  // one page, where these are not its voxels
 };
 
 PageFormat TiffFile::State::page_format(std::int64_t page) const {
@@ -147,27 +148,26 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
   const auto width = tag_or<std::uint32_t>(t, TIFFTAG_IMAGEWIDTH, 0);
   const auto height = tag_or<std::uint32_t>(t, TIFFTAG_IMAGELENGTH, 0);
   const auto bits = tag_or<std::uint16_t>(t, TIFFTAG_BITSPERSAMPLE, 1);
-  const auto samples = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
+  const auto per_pixel = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
   const auto kind = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   if (width == 0 || height == 0) fail(page, "no width or height");
-  if (samples != 1) refuse(page, fmt::format("RGB or other images of {} samples a pixel", samples));
+  if (per_pixel != 1) refuse(page, fmt::format("RGB or other images of {} samples a pixel", per_pixel));
   if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 ||
       tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
     refuse(page, "a volume inside one page");
   const bool is_unsigned = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
-  PageFormat found{width, height, VoxelType::u8};
-  found.inverted =
-      tag_or<std::uint16_t>(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) == PHOTOMETRIC_MINISWHITE;
-  if (is_unsigned && bits == 8) return found;
-  if (is_unsigned && bits == 16) {
-    found.type = VoxelType::u16;
-  } else if (kind == SAMPLEFORMAT_IEEEFP && bits == 32) {
-    found.type = VoxelType::f32;
-    if (found.inverted) refuse(page, "floating-point values with 0 as white");
-  } else {
+  std::optional<SampleType> stored;
+  if (is_unsigned || kind == SAMPLEFORMAT_INT) stored = integer_type(!is_unsigned, bits);
+  if (kind == SAMPLEFORMAT_IEEEFP) stored = real_type(bits);
+  if (!stored) {
     const char* name = is_unsigned ? "unsigned" : kind == SAMPLEFORMAT_INT ? "signed" : "float or complex";
     refuse(page, fmt::format("{}-bit {} samples", bits, name));
   }
+  PageFormat found{width, height, *stored};
+  found.inverted =
+      tag_or<std::uint16_t>(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) == PHOTOMETRIC_MINISWHITE;
+  if (found.inverted && found.type() == VoxelType::f32)
+    refuse(page, "floating-point, signed or wide integer values with 0 as white");
   return found;
 }
 
@@ -193,12 +193,11 @@ void TiffFile::State::read_strips(std::int64_t page, std::span<std::byte> out) {
   const std::int64_t rows_per_strip =
       std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), format.height);
   if (rows_per_strip <= 0) fail(page, "no rows in a strip");
-  const std::int64_t row_bytes = format.width * voxel_bytes;
   std::uint32_t strip = 0;
   for (std::int64_t row = 0; row < format.height; row += rows_per_strip, ++strip) {
-    const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * row_bytes;
+    const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * stored_row_bytes;
     const auto got =
-        TIFFReadEncodedStrip(t, strip, out.data() + row * row_bytes, static_cast<tmsize_t>(bytes));
+        TIFFReadEncodedStrip(t, strip, out.data() + row * stored_row_bytes, static_cast<tmsize_t>(bytes));
     if (got != bytes) fail(page, fmt::format("strip {}: {}", strip, tiff.take_error()));
   }
 }
@@ -207,9 +206,13 @@ void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
   TIFF* t = tiff.get();
   const std::int64_t tile_width = tag_or<std::uint32_t>(t, TIFFTAG_TILEWIDTH, 0);
   const std::int64_t tile_height = tag_or<std::uint32_t>(t, TIFFTAG_TILELENGTH, 0);
-  const std::int64_t bytes = checked_product({tile_width, tile_height, voxel_bytes}).value_or(0);
+  // Tiles are a multiple of 16 pixels wide, so that rows of bits begin at whole bytes too.
+  if (tile_width % 8 != 0 && format.stored == SampleType::bit)
+    fail(page, fmt::format("tiles of {} x {}", tile_width, tile_height));
+  const std::int64_t tile_row_bytes = row_bytes(format.stored, tile_width);
+  const std::int64_t bytes = checked_product({tile_row_bytes, tile_height}).value_or(0);
   // A tile may pass the page's edge, but not without measure: its size is only a number in the file.
-  if (bytes <= 0 || bytes > std::max(kSmallAllocation, 4 * page_bytes) || bytes != TIFFTileSize(t))
+  if (bytes <= 0 || bytes > std::max(kSmallAllocation, 4 * stored_page_bytes) || bytes != TIFFTileSize(t))
     fail(page, fmt::format("tiles of {} x {}", tile_width, tile_height));
   tile.resize(static_cast<std::size_t>(bytes));
   std::uint32_t index = 0;
@@ -217,18 +220,19 @@ void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
     for (std::int64_t x = 0; x < format.width; x += tile_width, ++index) {
       if (TIFFReadEncodedTile(t, index, tile.data(), static_cast<tmsize_t>(bytes)) != bytes)
         fail(page, fmt::format("tile {}: {}", index, tiff.take_error()));
-      const TileWindow window{x, y, std::min(tile_width, format.width - x),
-                              std::min(tile_height, format.height - y), tile_width * voxel_bytes};
-      window.copy(tile, out, format.width, voxel_bytes);
+      const std::int64_t left = row_bytes(format.stored, x);
+      const TileWindow window{left, y, std::min(tile_row_bytes, stored_row_bytes - left),
+                              std::min(tile_height, format.height - y), tile_row_bytes};
+      window.copy(tile, out, stored_row_bytes);
     }
   }
 }
 
 void TiffFile::State::read_contiguous(std::int64_t page, std::span<std::byte> out) const {
-  const std::uint64_t offset = first_voxel + static_cast<std::uint64_t>(page * page_bytes);
+  const std::uint64_t offset = first_voxel + static_cast<std::uint64_t>(page * stored_page_bytes);
   if (!file.read_at(offset, out))
     fail(page, fmt::format("the file ends before byte {}", offset + out.size()));
-  if (directories.big_endian) swap_voxels(out, voxel_bytes);
+  if (directories.big_endian && bits_of(format.stored) > 8) swap_bytes(out, bits_of(format.stored) / 8);
 }
 
 TiffFile::TiffFile(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
@@ -242,7 +246,9 @@ const PageFormat& TiffFile::format() const { return state_->format; }
 std::int64_t TiffFile::page_bytes() const { return state_->page_bytes; }
 const std::string& TiffFile::description() const { return state_->description; }
 const PageResolution& TiffFile::resolution() const { return state_->resolution; }
-std::int64_t TiffFile::decoded_bytes_bound() const { return state_->decoded_bytes_bound(); }
+std::int64_t TiffFile::most_pages() const {
+  return state_->decoded_bytes_bound() / state_->stored_page_bytes;
+}
 
 std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
   State& s = *state_;
@@ -251,12 +257,12 @@ std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
   const std::uint64_t offset = TIFFGetStrileOffset(t, 0);
   const auto rows =
       std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), s.format.height);
-  const auto strip_bytes = static_cast<std::uint64_t>(rows * s.format.width * s.voxel_bytes);
+  const auto strip_bytes = static_cast<std::uint64_t>(rows * s.stored_row_bytes);
   for (std::uint32_t strip = 1; strip < TIFFNumberOfStrips(t); ++strip) {
     if (TIFFGetStrileOffset(t, strip) != offset + strip * strip_bytes) return s.pages;
   }
   if (offset == 0 || offset >= s.file.size()) return s.pages;
-  const auto room = static_cast<std::int64_t>(s.file.size() - offset) / s.page_bytes;
+  const auto room = static_cast<std::int64_t>(s.file.size() - offset) / s.stored_page_bytes;
   if (room <= 1) return s.pages;
   s.first_voxel = offset;
   s.contiguous = true;
@@ -266,10 +272,19 @@ std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
 
 void TiffFile::read_page(std::int64_t page, std::span<std::byte> out) {
   State& s = *state_;
-  s.read_stored(page, out);
-  // The largest value minus the voxel: the same as the complement of every bit, of u8 as of u16.
+  if (is_voxel_type(s.format.stored)) {
+    s.read_stored(page, out);
+  } else {
+    s.samples.resize(static_cast<std::size_t>(s.stored_page_bytes));
+    s.read_stored(page, s.samples);
+    const std::string why = convert_samples(s.format.stored, s.format.width, s.samples, out);
+    if (!why.empty())
+      throw InputError(fmt::format("{}: page {} of {} {}", s.file.path().string(), page + 1, s.pages, why));
+  }
+  // The largest value minus the voxel: the same as the complement of every bit.
+  const std::byte largest{static_cast<unsigned char>(s.format.stored == SampleType::bit ? 1 : 255)};
   if (s.format.inverted)
-    for (std::byte& byte : out) byte = ~byte;
+    for (std::byte& byte : out) byte ^= largest;
 }
 
 void TiffFile::State::read_stored(std::int64_t page, std::span<std::byte> out) {
@@ -281,8 +296,8 @@ void TiffFile::State::read_stored(std::int64_t page, std::span<std::byte> out) {
   const PageFormat found = s.page_format(page);
   if (found != s.format) {
     s.fail(page, fmt::format("{} x {} voxels of {}{}, unlike the first page ({} x {} of {})", found.width,
-                             found.height, to_string(found.type), found.inverted ? " with 0 as white" : "",
-                             s.format.width, s.format.height, to_string(s.format.type)));
+                             found.height, to_string(found.stored), found.inverted ? " with 0 as white" : "",
+                             s.format.width, s.format.height, to_string(s.format.stored)));
   }
   if (TIFFIsTiled(s.tiff.get()) != 0) {
     s.read_tiles(page, out);

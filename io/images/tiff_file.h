@@ -11,12 +11,15 @@
 
 #include <motes/io/frame_source.h>
 
+#include "io/images/sample_type.h"
+
 namespace motes::io::detail {
 
 struct PageFormat {
   std::int64_t width = 0, height = 0;
-  VoxelType type = VoxelType::u8;
+  SampleType stored = SampleType::u8;  ///< pages are read as voxel_type(stored)
   bool inverted = false;  ///< stored with 0 as white (MINISWHITE); pages are read with 0 as black
+  VoxelType type() const { return voxel_type(stored); }
   friend bool operator==(const PageFormat&, const PageFormat&) = default;
 };
 
@@ -30,7 +33,7 @@ struct PageResolution {
 class TiffFile {
  public:
   /// Reads the directories' places (O(pages)) and the first page's tags. Throws InputError for what is not
-  /// TIFF, is damaged, or holds samples other than single u8, u16 or f32; ResourceError when it may not be
+  /// TIFF, is damaged, or holds other samples than one SampleType a pixel; ResourceError when it may not be
   /// read.
   explicit TiffFile(const std::filesystem::path& path);
   ~TiffFile();
@@ -40,7 +43,7 @@ class TiffFile {
   const std::filesystem::path& path() const;
   std::int64_t pages() const;
   const PageFormat& format() const;  ///< of the first page, which all must share
-  std::int64_t page_bytes() const;   ///< decoded
+  std::int64_t page_bytes() const;   ///< of a page's voxels
   const std::string& description() const;
   const PageResolution& resolution() const;
 
@@ -49,12 +52,13 @@ class TiffFile {
   /// from then on); a file of several directories, or a compressed one, is left as it is.
   std::int64_t take_as_contiguous(std::int64_t wanted);
 
-  /// An upper bound of the bytes that the file can decode to, from its size and compression: what claims to
-  /// hold more is damaged.
-  std::int64_t decoded_bytes_bound() const;
+  /// An upper bound of the pages that the file can hold, from its size and compression: one that claims more
+  /// is damaged.
+  std::int64_t most_pages() const;
 
   /// Decodes a page into `out` [page_bytes()], in the machine's byte order. Throws InputError (file, page,
-  /// reason) when the page is truncated, damaged or unlike the first.
+  /// reason) when the page is truncated, damaged or unlike the first, or its values do not fit the voxel type
+  /// (convert_samples).
   void read_page(std::int64_t page, std::span<std::byte> out);
 
  private:

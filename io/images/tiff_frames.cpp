@@ -20,7 +20,7 @@ namespace {
 
 /// Refuses a frame larger than anything the file can hold, before memory is asked for.
 void check_against_file(const SeriesInfo& info, const TiffFile& file) {
-  if (frame_bytes(info.type, info.shape, info.path) <= file.decoded_bytes_bound()) return;
+  if (info.shape.nz <= file.most_pages()) return;
   throw InputError(
       fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) is more than the file can hold; it is "
                   "damaged: copy or export it again",

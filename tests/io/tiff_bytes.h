@@ -27,6 +27,7 @@ struct TiffSpec {
   int directories = -1;     ///< -1: one a page; 1: only the first, the other pages' voxels follow it
   int samples = 1, bits = 0, sample_format = 0;  ///< 0: by type
   bool white_is_zero = false;
+  std::function<std::uint64_t(int)> pattern;  ///< with `bits`: what is stored for a value; none: by type
 };
 
 /// The value at (page, y, x) of every file made here: small enough for u8, different everywhere near.
@@ -60,6 +61,7 @@ class TiffBytes {
 
   int word() const { return spec_.big_tiff ? 8 : 4; }
   int voxel_bytes() const {
+    if (spec_.pattern) return std::max(1, spec_.bits / 8);
     return spec_.type == io::VoxelType::u8 ? 1 : spec_.type == io::VoxelType::u16 ? 2 : 4;
   }
 
@@ -76,7 +78,9 @@ class TiffBytes {
 
   void put_voxel(int page, int y, int x) {
     const int value = y < spec_.height && x < spec_.width ? voxel_value(page, y, x) : 99;
-    if (spec_.type == io::VoxelType::f32) {
+    if (spec_.pattern) {
+      put(spec_.pattern(value), voxel_bytes());
+    } else if (spec_.type == io::VoxelType::f32) {
       const float f = static_cast<float>(value) / 8;
       std::uint32_t raw = 0;
       std::memcpy(&raw, &f, 4);
@@ -85,9 +89,21 @@ class TiffBytes {
       put(static_cast<std::uint64_t>(spec_.type == io::VoxelType::u8 ? value : value * 200), voxel_bytes());
     }
   }
+  /// `count` voxels from x on; those of one bit eight in a byte.
+  void put_voxels(int page, int y, int x, int count) {
+    if (spec_.bits != 1) {
+      for (int i = 0; i < count; ++i) put_voxel(page, y, x + i);
+      return;
+    }
+    for (int i = 0; i < count; i += 8) {
+      std::uint64_t byte = 0;
+      for (int bit = 0; bit < std::min(8, count - i); ++bit)
+        byte |= spec_.pattern(voxel_value(page, y, x + i + bit)) << (7 - bit);
+      put(byte, 1);
+    }
+  }
   void add_rows(int page, int from, int to) {
-    for (int y = from; y < to; ++y)
-      for (int x = 0; x < spec_.width; ++x) put_voxel(page, y, x);
+    for (int y = from; y < to; ++y) put_voxels(page, y, 0, spec_.width);
   }
 
   std::size_t add_page(int page, std::size_t link) {
@@ -113,8 +129,7 @@ class TiffBytes {
       for (int y = 0; y < spec_.height; y += spec_.tile)
         for (int x = 0; x < spec_.width; x += spec_.tile)
           block([&] {
-            for (int j = 0; j < spec_.tile; ++j)
-              for (int i = 0; i < spec_.tile; ++i) put_voxel(page, y + j, x + i);
+            for (int j = 0; j < spec_.tile; ++j) put_voxels(page, y + j, x, spec_.tile);
           });
     } else {
       for (int y = 0; y < spec_.height; y += spec_.rows_per_strip)
