@@ -12,6 +12,7 @@
 #include <motes/base/errors.h>
 
 #include "io/files/checked.h"
+#include "io/files/text.h"
 #include "io/images/calibration.h"
 #include "io/images/folder_series.h"
 #include "io/images/micromanager.h"
@@ -20,6 +21,7 @@
 #include "io/images/plane_names.h"
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
+#include "io/images/unsupported_formats.h"
 
 namespace motes::io::detail {
 namespace {
@@ -188,9 +190,11 @@ namespace {
     const bool better = example.empty() || name == "tracks.h5" || name < example;
     if (better && example != "tracks.h5") example = name;
   }
+  std::string_view what = what_to_do(lower_case(fs::path(example).extension().string()));
+  if (what.empty()) what = "name a file in it";
   throw InputError(folder.string() + ": the folder holds no TIFF files (.tif, .tiff)" +
                    (example.empty() ? "; check the path (input.path)"
-                                    : ", but for instance '" + example + "'; name a file in it"));
+                                    : fmt::format(", but for instance '{}'; {}", example, what)));
 }
 
 }  // namespace

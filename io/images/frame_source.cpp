@@ -22,6 +22,7 @@
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
 #include "io/images/units.h"
+#include "io/images/unsupported_formats.h"
 
 namespace motes::io {
 namespace {
@@ -60,23 +61,6 @@ std::unique_ptr<FrameSource> open_bdv(const std::filesystem::path& path, const F
     }
   }
   return detail::open_zarr_frames(xml.images, options, scale);
-}
-
-/// What becomes of files that motes does not read, by their extensions; empty for unknown ones.
-std::string_view what_to_do(std::string_view extension) {
-  using Extensions = std::vector<std::string_view>;
-  static const std::pair<Extensions, std::string_view> kKnown[] = {
-      {{".czi", ".nd2", ".lif", ".oib", ".oif", ".vsi", ".sld", ".mvd2"},
-       "save them as OME-TIFF in Fiji, or read them in Python: "
-       "motes.track(bioio.BioImage(path).dask_data, axes=\"TCZYX\", channel=0, voxel_um=[z, y, x], dt_s=dt)"},
-      {{".xlsx", ".xls", ".ods"}, "save the sheet as CSV (UTF-8)"},
-      {{".parquet", ".pq", ".feather", ".pkl", ".npy", ".npz", ".mat", ".json"},
-       "read them in Python and give the table to motes.link, or the image to motes.track"},
-      {{".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".rar"}, "unpack them first"},
-      {{".png", ".jpg", ".jpeg", ".bmp", ".gif", ".avi", ".mp4", ".mov"}, "save them as TIFF in Fiji"}};
-  for (const auto& [extensions, what] : kKnown)
-    if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return what;
-  return {};
 }
 
 }  // namespace
@@ -143,7 +127,7 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
     throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
   detail::refuse_damaged_hdf5(path);
   const std::string extension = detail::lower_case(path.extension().string());
-  if (const std::string_view what = what_to_do(extension); !what.empty())
+  if (const std::string_view what = detail::what_to_do(extension); !what.empty())
     throw InputError(fmt::format("{}: motes does not read {} files; {}", path.string(), extension, what));
   throw InputError(
       fmt::format("{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, Imaris .ims, "

@@ -208,7 +208,7 @@ TEST_CASE("Folders that are not series say which file is wrong", "[frames][folde
     std::ofstream(empty / name).flush();
     CHECK_THAT(
         message_of<InputError>([&] { open_frames(empty.path()); }),
-        Contains(name == std::string("a.czi") ? "'a.czi'; name a file in it" : "'b.csv'; name a file"));
+        Contains(name == std::string("a.czi") ? "'a.czi'; save them as OME-TIFF" : "'b.csv'; name a file"));
   }
   std::ofstream(empty / "tracks.h5").flush();
   CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("'tracks.h5'"));
@@ -230,4 +230,13 @@ TEST_CASE("A folder of one file is that file", "[frames][folder]") {
   const TempDir dir;
   save_volume(dir / "only.tif", 0, 3);
   CHECK(open_frames(dir.path())->info().format == "OME-TIFF");
+}
+
+TEST_CASE("A folder of PNGs, and a movie, are refused with what to do", "[frames]") {
+  const TempDir dir;
+  std::ofstream(dir / "f000.png") << "\x89PNG";
+  std::ofstream(dir / "m.avi") << "RIFF";
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
+             Contains("f000.png") && Contains("Image Sequence") && Contains("pims.open"));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "m.avi"); }), Contains("pims.open(path)"));
 }
