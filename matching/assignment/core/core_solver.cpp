@@ -13,8 +13,9 @@
 /// A core may mislead: if thousands of pairs of a row are nearly tight, searches become long and rounds
 /// many. So solving and pricing have a budget of pairs scanned, a multiple of the matrix's size. A perfect
 /// problem that exceeds it gets annealed prices and a core chosen by them, and starts over. If that is slow
-/// too, or the core exceeds a quarter of the matrix, dense augmenting paths take over from the prices: from
-/// a good start their searches are short, and their time is at most cubic in any case.
+/// too, or the core exceeds a quarter of the matrix, dense augmenting paths take over: from scratch if their
+/// first searches are short, else from the prices. Their time is at most cubic in any case. For small
+/// matrices they are tried before the prices are annealed.
 ///
 /// The problem is infeasible if an expensive exit is still taken at the end; or, for perfect problems, if a
 /// search is trapped among columns whose rows have no other pairs in the whole matrix. If these rows have
@@ -41,6 +42,10 @@ namespace {
 /// After annealing it is rows / kRowsPerLook, since the next step, dense paths, takes cubic time. A round of
 /// pricing counts as kLooksOfPricing.
 constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
+/// Rows up to which dense paths from scratch are tried before annealing: scanning a larger matrix, which no
+/// cache holds, takes longer than annealing. And how often they may scan each row.
+constexpr Index kSmallMatrix = 3072;
+constexpr std::int64_t kScansPerRow = 128;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 
 class CorePaths {
@@ -67,6 +72,8 @@ class CorePaths {
     Solution out;
     if (solve_perfect_core(v, start.row_to_col, out)) return out;
     if (!outside_.of_matrix()) return outside_.solve_whole({});
+    const bool small = problem_.rows <= kSmallMatrix;
+    if (small && try_whole(out)) return out;
     if (!selection_.annealed) {
       const auto begun = std::chrono::steady_clock::now();
       outside_.anneal(selection_);
@@ -74,7 +81,14 @@ class CorePaths {
       out = {};
       if (solve_perfect_core(selection_.level, {}, out)) return out;
     }
+    if (!small && try_whole(out)) return out;
     return outside_.solve_whole(selection_.level);
+  }
+
+  bool try_whole(Solution& out) {
+    std::optional<Solution> whole = outside_.try_whole();
+    if (whole) out = std::move(*whole);
+    return whole.has_value();
   }
 
   /// False if the core has grown too large, or the budget is spent.
@@ -236,6 +250,10 @@ class PairsHere final : public OutsidePairs {
       const CoreSize size = core_size<Entries>(problem_);
       select_by_annealing(execution_, problem_.entries, size.of_rows, size.of_columns, {}, selection);
     }
+  }
+  std::optional<Solution> try_whole() override {
+    if (!of_matrix()) return std::nullopt;
+    return try_dense_paths(problem_, kScansPerRow * problem_.rows);
   }
   Solution solve_whole(const std::vector<Cost>& v) override {
     return solve_by_dense_paths(problem_, {{}, {}, v});

@@ -2,6 +2,8 @@
 /// Shortest augmenting paths on a core, the few edges of a matrix that matter: how `jv` solves large dense
 /// and geometric problems.
 
+#include <optional>
+
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/pair_finder.h"
 #include "matching/assignment/core/selection.h"
@@ -31,6 +33,8 @@ class OutsidePairs {
   virtual bool of_matrix() const = 0;
   /// Matrices: a core chosen by annealed prices (annealed_prices.h), in place of the selection.
   virtual void anneal(CoreSelection& selection) = 0;
+  /// The solution without a core, from scratch; none if that would take long, or is not tried.
+  virtual std::optional<Solution> try_whole() { return std::nullopt; }
   /// Solves without a core, from these prices (empty: from scratch).
   virtual Solution solve_whole(const std::vector<Cost>& v) = 0;
 };

@@ -104,7 +104,8 @@ class DensePaths {
     }
   }
 
-  Solution solve(bool warm) {
+  /// None if the searches need more than `most_scans` scans of a row, or the first of them are long.
+  std::optional<Solution> solve(bool warm, std::int64_t most_scans) {
     auto start = std::chrono::steady_clock::now();
     if (problem_.perfect && !warm) reduce_columns();
     stats_.seconds["column_reduction"] = seconds_since(start);
@@ -118,13 +119,19 @@ class DensePaths {
     for (const Index row : pending_) {
       stop.check();
       if (infeasible_) break;
+      if (stats_.phases > most_scans || searches_are_long(most_scans)) return std::nullopt;
       search(row);
     }
     stats_.seconds["augmentation"] = seconds_since(start);
-    return {std::move(row_to_col_), std::move(v_), infeasible_, std::move(stats_)};
+    return Solution{std::move(row_to_col_), std::move(v_), infeasible_, std::move(stats_)};
   }
 
  private:
+  /// Whether a 32nd of the scans was enough for less than a quarter of the searches.
+  bool searches_are_long(std::int64_t most_scans) const {
+    return stats_.phases > most_scans / 32 && at(stats_.augmentations) < pending_.size() / 4;
+  }
+
   void reduce_columns() {
     if (problem_.rows == 0) return;
     std::fill(v_.begin(), v_.end(), kFar);
@@ -293,22 +300,29 @@ class DensePaths {
 
 template <class Entries>
 Solution solve_by_dense_paths(const Canonical<Entries>& problem, const Start& start) {
+  constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   const bool warm = !start.row_to_col.empty() || !start.u.empty() || !start.v.empty();
-  StartState state;
-  if (warm) {
-    state = make_start(problem, start);
-  } else {
-    state.v = problem.start;
-    state.row_to_col.assign(at(problem.rows), -1);
-    state.col_to_row.assign(at(problem.cols), -1);
-  }
-  return DensePaths<Entries>(problem, std::move(state)).solve(warm);
+  if (!warm) return *try_dense_paths(problem, kNoLimit);
+  return *DensePaths<Entries>(problem, make_start(problem, start)).solve(true, kNoLimit);
 }
 
-template Solution solve_by_dense_paths(const Canonical<DenseEntries<std::int32_t>>&, const Start&);
-template Solution solve_by_dense_paths(const Canonical<DenseEntries<std::int64_t>>&, const Start&);
-template Solution solve_by_dense_paths(const Canonical<DenseEntries<float>>&, const Start&);
-template Solution solve_by_dense_paths(const Canonical<DenseEntries<double>>&, const Start&);
-template Solution solve_by_dense_paths(const Canonical<GeometricEntries>&, const Start&);
+template <class Entries>
+std::optional<Solution> try_dense_paths(const Canonical<Entries>& problem, std::int64_t most_scans) {
+  StartState state;
+  state.v = problem.start;
+  state.row_to_col.assign(at(problem.rows), -1);
+  state.col_to_row.assign(at(problem.cols), -1);
+  return DensePaths<Entries>(problem, std::move(state)).solve(false, most_scans);
+}
+
+#define MOTES_INSTANTIATE(Entries)                                                 \
+  template Solution solve_by_dense_paths(const Canonical<Entries>&, const Start&); \
+  template std::optional<Solution> try_dense_paths(const Canonical<Entries>&, std::int64_t);
+MOTES_INSTANTIATE(DenseEntries<std::int32_t>)
+MOTES_INSTANTIATE(DenseEntries<std::int64_t>)
+MOTES_INSTANTIATE(DenseEntries<float>)
+MOTES_INSTANTIATE(DenseEntries<double>)
+MOTES_INSTANTIATE(GeometricEntries)
+#undef MOTES_INSTANTIATE
 
 }  // namespace motes::matching::detail

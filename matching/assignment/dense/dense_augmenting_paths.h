@@ -1,6 +1,8 @@
 #pragma once
 /// Shortest augmenting paths on a full matrix, one row at a time: the dense half of `jv`.
 
+#include <optional>
+
 #include "matching/assignment/canonical/canonical_form.h"
 
 namespace motes::matching::detail {
@@ -11,5 +13,10 @@ namespace motes::matching::detail {
 /// column_reduction, row_reduction, augmentation.
 template <class Entries>
 Solution solve_by_dense_paths(const Canonical<Entries>& problem, const Start& start);
+
+/// The same from scratch, but none if the searches need more than `most_scans` scans of a row, or the first of
+/// them so many that this is likely.
+template <class Entries>
+std::optional<Solution> try_dense_paths(const Canonical<Entries>& problem, std::int64_t most_scans);
 
 }  // namespace motes::matching::detail
