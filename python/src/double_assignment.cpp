@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include <motes/base/function_clones.h>
+#include <motes/base/lanes.h>
 #include <motes/base/parallel_for.h>
 #include <motes/matching/registry.h>
 
-#include "python/src/lanes.h"
 #include "python/src/small_assignment.h"
 #include "python/src/sparse_assignment.h"
 

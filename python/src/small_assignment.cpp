@@ -6,8 +6,8 @@
 #include <limits>
 
 #include <motes/base/function_clones.h>
+#include <motes/base/lanes.h>
 
-#include "python/src/lanes.h"
 
 namespace motes::python {
 namespace {

@@ -44,7 +44,7 @@ namespace {
 constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
 /// Rows up to which dense paths from scratch are tried before annealing: scanning a larger matrix, which no
 /// cache holds, takes longer than annealing. And how often they may scan each row.
-constexpr Index kSmallMatrix = 3072;
+constexpr Index kSmallMatrix = 4096;
 constexpr std::int64_t kScansPerRow = 128;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 

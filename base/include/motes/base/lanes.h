@@ -7,7 +7,7 @@
 
 #define MOTES_INLINE inline __attribute__((always_inline))
 
-namespace motes::python {
+namespace motes {
 
 inline constexpr std::size_t kLanes = 4;
 using Doubles = double __attribute__((vector_size(8 * kLanes), aligned(8), may_alias));
@@ -25,4 +25,4 @@ MOTES_INLINE const Vector& lanes(const T* at) {
 /// Whether a comparison is true in any lane.
 MOTES_INLINE bool any(const Integers& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 
-}  // namespace motes::python
+}  // namespace motes
