@@ -16,7 +16,6 @@
 #include <cstring>
 
 #include <X11/Xlib.h>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/system/descriptor.h>
@@ -79,7 +78,7 @@ Server start_server(int number) {
 Server start_server() {
   Server server;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    server = start_server(kFirstNumber + (getpid() + attempt) % kNumbers);
+    server = start_server(kFirstNumber + (system::this_process() + attempt) % kNumbers);
     if (!server.display.empty()) break;
   }
   return server;
