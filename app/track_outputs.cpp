@@ -111,14 +111,15 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
     vtk.push_back({"tracks.vtp", [&] { io::write_tracks_vtp(dir / "tracks.vtp", tracks, step); }});
     vtk.push_back({"frames.pvd", [&] { io::write_frames_pvd(dir / "frames.pvd", tracks, step); }});
   }
-  if (config.output.preview && io::has_vtk()) {
-    vtk.push_back(
+  std::vector<OutputTask> pictures;
+  if (config.output.preview) {
+    pictures.push_back(
         {"preview.png", [&] { io::write_preview_png(dir / "preview.png", tracks, series.projection); }});
   }
   const int threads = thread_count(execution);
   const auto policy = threads > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::future<std::vector<WrittenFile>>> writers;
-  for (const std::vector<OutputTask>* tasks : {&hdf5, &tables, &vtk})
+  for (const std::vector<OutputTask>* tasks : {&hdf5, &tables, &vtk, &pictures})
     writers.push_back(beside(policy, [tasks, threads] { return run(*tasks, threads); }));
   std::vector<WrittenFile> files;
   for (auto& writer : writers) {

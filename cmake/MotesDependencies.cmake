@@ -1,6 +1,7 @@
 # All from the distribution's packages; scripts/common.sh lists them.
 find_package(TIFF REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)

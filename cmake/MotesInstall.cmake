@@ -40,10 +40,10 @@ endif()
 if(TARGET motes_io)
   set(vtk_libs "")
   if(MOTES_VTK)
-    set(vtk_libs CommonCore CommonDataModel IOXML IOImage sys)
+    set(vtk_libs CommonCore CommonDataModel IOXML sys)
   endif()
   list(TRANSFORM vtk_libs REPLACE "(.+)" "-lvtk\\1-${VTK_MAJOR_VERSION}.${VTK_MINOR_VERSION}")
-  motes_install_library(io REQUIRES motes-tracking libtiff-4 hdf5 zlib blosc libzstd liblz4 pugixml fmt LIBS ${vtk_libs})
+  motes_install_library(io REQUIRES motes-tracking libtiff-4 libpng hdf5 zlib blosc libzstd liblz4 pugixml fmt LIBS ${vtk_libs})
 endif()
 install(FILES ${PROJECT_BINARY_DIR}/generated/include/motes/version.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/motes COMPONENT development)
@@ -82,7 +82,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS xvfb)  # `motes render` where there is no display
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME motes-dev)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "g++, libhdf5-dev, libtiff-dev, libpugixml-dev, zlib1g-dev, libblosc-dev, libzstd-dev, liblz4-dev, libfmt-dev, libvtk${VTK_MAJOR_VERSION}-dev")
+    "g++, libhdf5-dev, libtiff-dev, libpng-dev, libpugixml-dev, zlib1g-dev, libblosc-dev, libzstd-dev, liblz4-dev, libfmt-dev, libvtk${VTK_MAJOR_VERSION}-dev")
   if(TARGET motes_mpi)  # a package of its own, so that motes does not ask for MPI
     list(APPEND CPACK_COMPONENTS_ALL mpi)
     set(CPACK_DEBIAN_MPI_PACKAGE_NAME motes-mpi)

@@ -1,7 +1,6 @@
 // In place of what VTK does, in builds without it.
 
 #include <motes/base/errors.h>
-#include <motes/io/png.h>
 #include <motes/io/vtk_tracks.h>
 
 namespace motes::io {
@@ -27,10 +26,6 @@ void remove_frames_pvd(const std::filesystem::path&) {}
 
 TrackSet read_tracks_vtp(const std::filesystem::path& path) {
   no_vtk(path, "convert the file to .h5 or .csv with a build that has it");
-}
-
-void write_png(const std::filesystem::path& path, const RgbImage&) {
-  no_vtk(path, "draw pictures with a build that has it");
 }
 
 }  // namespace motes::io

@@ -7,7 +7,7 @@ build=build/$preset
 jobs=${MOTES_JOBS:-$(nproc)}
 
 # Debian's (and Ubuntu's) packages; nothing else is needed.
-packages=(g++ cmake ninja-build libvtk9-dev libhdf5-dev libtiff-dev libpugixml-dev zlib1g-dev libblosc-dev
+packages=(g++ cmake ninja-build libvtk9-dev libhdf5-dev libtiff-dev libpng-dev libpugixml-dev zlib1g-dev libblosc-dev
   libzstd-dev liblz4-dev libyaml-cpp-dev libcli11-dev libfmt-dev libeigen3-dev libnanoflann-dev nlohmann-json3-dev
   libopenmpi-dev openmpi-bin libx11-dev libjs-chart.js libjs-three catch2 xvfb xauth ffmpeg)
 

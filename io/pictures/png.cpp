@@ -1,45 +1,72 @@
-/// PNG files through VTK.
+/// PNG files through libpng.
 
-#include <algorithm>
-#include <string_view>
+#include <csetjmp>
+#include <cstddef>
+#include <exception>
+#include <string>
 
-#include <vtkImageData.h>
-#include <vtkNew.h>
-#include <vtkPNGWriter.h>
-#include <vtkUnsignedCharArray.h>
+#include <png.h>
+#include <zlib.h>
 
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/png.h>
-#include <motes/io/vtk_messages.h>
 
 namespace motes::io {
+namespace {
 
-void write_png(const std::filesystem::path& path, const RgbImage& picture) {
-  const VtkMessages messages;
-  vtkNew<vtkImageData> image;
-  image->SetDimensions(picture.width, picture.height, 1);
-  image->AllocateScalars(VTK_UNSIGNED_CHAR, 3);
-  auto* pixels = static_cast<std::uint8_t*>(image->GetScalarPointer());
-  const std::size_t row = static_cast<std::size_t>(picture.width) * 3;
-  const auto rows = static_cast<std::size_t>(picture.height);
-  // VTK counts rows from the bottom.
-  for (std::size_t y = 0; y < rows; ++y) {
-    std::copy_n(picture.bytes.data() + y * row, row, pixels + (rows - 1 - y) * row);
+/// Errors jump back to encode(), as libpng wants it: its frames know no C++ exceptions.
+[[noreturn]] void jump_back(png_structp png, png_const_charp) { png_longjmp(png, 1); }
+void ignore_warning(png_structp, png_const_charp) {}
+
+void append(png_structp png, png_bytep bytes, std::size_t count) {
+  try {
+    static_cast<std::string*>(png_get_io_ptr(png))->append(reinterpret_cast<const char*>(bytes), count);
+  } catch (const std::exception&) {  // no memory
+    png_error(png, "");
   }
-  vtkNew<vtkPNGWriter> writer;
-  writer->SetInputData(image);
-  // Pictures of many lines hardly shrink further: 6 takes 1.1 to 1.4 times as long for 1 % less or 3 % more.
-  writer->SetCompressionLevel(3);
-  writer->WriteToMemoryOn();
-  writer->Write();
-  vtkUnsignedCharArray* result = writer->GetResult();
-  if (messages.any() || result == nullptr) {
-    throw ResourceError(path.string() + ": VTK cannot write this picture (" + messages.first() +
-                        "); check the free memory");
+}
+void flush_nothing(png_structp) {}
+
+/// Lines that overlap are neither like the row above nor repeated: without a filter and with runs alone they
+/// take half the time of level 3, and files are no larger. Images are a third smaller with the filter.
+void choose_compression(png_structp png, PictureOf contents) {
+  const bool lines = contents == PictureOf::lines;
+  png_set_compression_level(png, lines ? 1 : 3);
+  if (lines) png_set_compression_strategy(png, Z_RLE);
+  png_set_filter(png, PNG_FILTER_TYPE_BASE, lines ? PNG_FILTER_NONE : PNG_FILTER_UP);
+}
+
+/// False if libpng gives up: out of memory, or sizes that it does not take.
+bool encode(const RgbImage& picture, PictureOf contents, std::string& out) {
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, &jump_back, &ignore_warning);
+  if (png == nullptr) return false;
+  png_infop info = png_create_info_struct(png);
+  if (info == nullptr || setjmp(png_jmpbuf(png)) != 0) {
+    png_destroy_write_struct(&png, &info);
+    return false;
   }
-  write_text(path, std::string_view(reinterpret_cast<const char*>(result->GetPointer(0)),
-                                    static_cast<std::size_t>(result->GetNumberOfValues())));
+  png_set_write_fn(png, &out, &append, &flush_nothing);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height),
+               8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
+  choose_compression(png, contents);
+  png_write_info(png, info);
+  const std::size_t row_bytes = static_cast<std::size_t>(picture.width) * 3;
+  for (int y = 0; y < picture.height; ++y)
+    png_write_row(png, picture.bytes.data() + static_cast<std::size_t>(y) * row_bytes);
+  png_write_end(png, nullptr);
+  png_destroy_write_struct(&png, &info);
+  return true;
+}
+
+}  // namespace
+
+void write_png(const std::filesystem::path& path, const RgbImage& picture, PictureOf contents) {
+  std::string out;
+  if (!encode(picture, contents, out))
+    throw ResourceError(path.string() + ": not enough memory for this picture");
+  write_text(path, out);
 }
 
 }  // namespace motes::io

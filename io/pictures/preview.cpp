@@ -191,7 +191,8 @@ void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks
   draw_scale_bar(picture, xy, size.x, tracks.length_unit);
   draw_label(picture, xy, "xy");
   if (!flat) draw_label(picture, xz, "xz");
-  write_png(path, {picture.width(), picture.height(), picture.bytes()});
+  write_png(path, {picture.width(), picture.height(), picture.bytes()},
+            image ? PictureOf::images : PictureOf::lines);
 }
 
 }  // namespace motes::io

@@ -1,5 +1,9 @@
-#include <catch2/catch.hpp>
+#include <random>
 
+#include <catch2/catch.hpp>
+#include <zlib.h>
+
+#include <motes/io/png.h>
 #include <motes/io/preview.h>
 
 #include "io/pictures/raster.h"
@@ -26,6 +30,37 @@ Size png_size(const std::filesystem::path& path) {
     return value;
   };
   return {number(16), number(20)};
+}
+
+/// The pixels of a PNG file with three channels of 8 bits and the first three filters.
+std::vector<std::uint8_t> png_pixels(const std::filesystem::path& path) {
+  const Size size = png_size(path);
+  const std::string bytes = slurp(path);
+  const auto* const data = reinterpret_cast<const Bytef*>(bytes.data());
+  const auto number = [&](std::size_t at) {
+    return std::size_t{data[at]} << 24 | std::size_t{data[at + 1]} << 16 | std::size_t{data[at + 2]} << 8 |
+           data[at + 3];
+  };
+  std::string deflated;
+  for (std::size_t at = 8; at < bytes.size(); at += 12 + number(at)) {
+    REQUIRE(number(at + 8 + number(at)) == crc32_z(0, data + at + 4, number(at) + 4));
+    if (bytes.substr(at + 4, 4) == "IDAT") deflated += bytes.substr(at + 8, number(at));
+  }
+  const std::size_t row = std::size_t{size.width} * 3;
+  std::vector<std::uint8_t> rows((row + 1) * size.height), out;
+  uLongf length = rows.size();
+  REQUIRE(uncompress(rows.data(), &length, reinterpret_cast<const Bytef*>(deflated.data()),
+                     deflated.size()) == Z_OK);
+  REQUIRE(length == rows.size());
+  for (std::size_t y = 0; y < size.height; ++y)
+    for (std::size_t k = 0; k < row; ++k) {
+      const int filter = rows[y * (row + 1)], above = y > 0 ? out[out.size() - row] : 0,
+                before = k >= 3 ? out[out.size() - 3] : 0;
+      out.push_back(static_cast<std::uint8_t>(rows[y * (row + 1) + 1 + k] + (filter == 2   ? above
+                                                                             : filter == 1 ? before
+                                                                                           : 0)));
+    }
+  return out;
 }
 
 template <class T>
@@ -99,6 +134,18 @@ TEST_CASE("previews are to scale, and wide enough to look at") {
   CHECK(tall.height <= 2048);
   CHECK(size_of(sample_tracks(), {}).width <= 1024);
   CHECK(size_of({}, {}).width > 0);
+}
+
+TEST_CASE("a PNG file has the pixels of its picture, however it is compressed") {
+  const TempDir dir;
+  for (const auto contents : {io::PictureOf::images, io::PictureOf::lines}) {
+    io::RgbImage picture{301, 997, std::vector<std::uint8_t>(301 * 997 * 3)};
+    std::mt19937 rng(1);
+    for (std::size_t k = 0; k < picture.bytes.size(); ++k)
+      picture.bytes[k] = static_cast<std::uint8_t>(k % 5 == 0 ? rng() : 9);
+    io::write_png(dir / "p.png", picture, contents);
+    CHECK(png_pixels(dir / "p.png") == picture.bytes);
+  }
 }
 
 TEST_CASE("previews of degenerate tracks are still pictures") {

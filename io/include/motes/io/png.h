@@ -1,5 +1,5 @@
 #pragma once
-/// Writes PNG files with VTK.
+/// Writes PNG files.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,11 @@ struct RgbImage {
   std::vector<std::uint8_t> bytes;  ///< [height * width * 3] red, green, blue
 };
 
+/// What a picture shows mostly; it decides how the file is compressed.
+enum class PictureOf { images, lines };
+
 /// Throws ResourceError for errors of the disk.
-void write_png(const std::filesystem::path& path, const RgbImage& picture);
+void write_png(const std::filesystem::path& path, const RgbImage& picture,
+               PictureOf contents = PictureOf::images);
 
 }  // namespace motes::io
