@@ -95,17 +95,17 @@ void Raster::line(double x0, double y0, double x1, double y1, double thickness, 
   const auto run = static_cast<float>(dx), rise = static_cast<float>(dy),
              inverse_length2 = static_cast<float>(length2 > 0 ? 1 / length2 : 0),
              end = static_cast<float>(reach), full = std::max(end - 1, 0.0F);
-  // Walk along the longer axis; on the other one only the pixels that the line can reach are visited.
+  // Walk along the longer axis; on the other one only pixels whose centres the line can reach are visited.
   const bool steep = std::abs(dy) > std::abs(dx);
   const auto [major0, major1] = steep ? std::minmax(y0, y1) : std::minmax(x0, x1);
   const double slope = steep ? dx / dy : (dx == 0 ? 0.0 : dy / dx);
-  const double half = reach * std::sqrt(1 + slope * slope) + std::abs(slope);
+  const double half = reach * std::sqrt(1 + slope * slope) + 1e-3;
   for (int major = static_cast<int>(std::floor(major0 - reach)); major <= static_cast<int>(major1 + reach);
        ++major) {
     const double at = std::clamp(major + 0.5, major0, major1);
     const double centre = steep ? x0 + (at - y0) * slope : y0 + (at - x0) * slope;
-    for (int minor = static_cast<int>(std::floor(centre - half)); minor <= static_cast<int>(centre + half);
-         ++minor) {
+    const auto last = static_cast<int>(std::floor(centre - 0.5 + half));
+    for (auto minor = static_cast<int>(std::ceil(centre - 0.5 - half)); minor <= last; ++minor) {
       const int x = steep ? minor : major, y = steep ? major : minor;
       if (x < clip.left || x >= clip.right || y < clip.top || y >= clip.bottom) continue;
       const float squared = squared_distance(static_cast<float>(x + 0.5 - x0),
