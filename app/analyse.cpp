@@ -31,7 +31,7 @@ struct AnalyseArguments {
   bool remove_drift = false;
 };
 
-/// The units that names and texts speak of.
+/// Units in column names and messages.
 struct Units {
   std::string length;  ///< "um"
   std::string time;    ///< "s", or "frame"
@@ -40,7 +40,7 @@ struct Units {
   double time_of(std::int32_t frames) const { return frames * dt_s.value_or(1); }
 };
 
-/// Empty for what is not known.
+/// A CSV cell; empty for an unknown value.
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 ordered_json json_of(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
@@ -131,11 +131,10 @@ std::vector<std::string> lines_of(const MotionFigures& motion, const Units& unit
                            : motion.exponent + 2 * motion.exponent_error < 0.9
                                ? " (confined, or localisation errors)"
                                : "";
-  lines.push_back("exponent of the MSD: " +
-                  measured(motion.exponent, motion.exponent_error, "",
-                           "fewer than three lags (--max-lag takes longer ones)") +
-                  kind);
-  lines.push_back(fmt::format("drift: {:.4g}, {:.4g}, {:.4g} {} a step along x, y, z", motion.drift.x,
+  lines.push_back(
+      "exponent of the MSD: " +
+      measured(motion.exponent, motion.exponent_error, "", "fewer than three lags (raise --max-lag)") + kind);
+  lines.push_back(fmt::format("drift: {:.4g}, {:.4g}, {:.4g} {} per step along x, y, z", motion.drift.x,
                               motion.drift.y, motion.drift.z, units.length));
   return lines;
 }

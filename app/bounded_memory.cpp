@@ -1,4 +1,4 @@
-/// Moves arrays to scratch files where they, or what detection is to take, exceed execution.memory_gb.
+/// Moves arrays to scratch files if they, or the memory that detection needs, exceed execution.memory_gb.
 
 #include "app/bounded_memory.h"
 
@@ -18,7 +18,7 @@
 namespace motes::app {
 namespace {
 
-/// Bytes of the frame's voxels, of their copy without hot ones, and of the response
+/// Memory for detection in a frame, in bytes: its voxels, their copy without hot voxels, and the response
 /// (tracking/detect/response.h).
 double detection_bytes(const io::SeriesInfo& info) {
   const double voxels = static_cast<double>(info.shape.nz) * static_cast<double>(info.shape.ny) *
@@ -40,7 +40,7 @@ std::filesystem::path scratch_folder(const std::filesystem::path& folder) {
 
 std::int64_t frames_in_memory(const Config& config, const io::SeriesInfo& info) {
   if (!config.execution.memory_gb) return std::numeric_limits<std::int64_t>::max();
-  // The other half is for everything else: maxima, spots, tracks, and the program itself.
+  // Half is for frames; the other half for maxima, spots, tracks and the program itself.
   return static_cast<std::int64_t>(
       std::min(*config.execution.memory_gb * 1e9 / 2 / std::max(1.0, detection_bytes(info)), 1e6));
 }
@@ -52,13 +52,13 @@ void bound_arrays(const Config& config, const std::filesystem::path& folder) {
 }
 
 void require_memory_for_vtk(const Config& config, std::size_t points) {
-  constexpr double kBytes = 42;  // a point, in tracks.vtp
+  constexpr double kBytes = 42;  // per point in tracks.vtp
   const double gigabytes = kBytes * static_cast<double>(points) / 1e9;
   if (!config.execution.memory_gb || !config.output.vtk || !io::has_vtk() ||
       gigabytes <= *config.execution.memory_gb / 4)
     return;
   throw UsageError(
-      fmt::format("output.vtk: tracks.vtp of {} points takes {:.2g} GB of memory, more than a quarter of "
+      fmt::format("output.vtk: tracks.vtp of {} points needs {:.2g} GB of memory, more than a quarter of "
                   "execution.memory_gb; set output.vtk: false, or a larger execution.memory_gb",
                   points, gigabytes));
 }
@@ -74,8 +74,8 @@ void bound_memory(const Config& config, const std::filesystem::path& folder, Ope
   const double bytes = detection_bytes(info);
   scratch->require_room(bytes, fmt::format("a frame of {} x {} x {} voxels (z, y, x)", info.shape.nz,
                                            info.shape.ny, info.shape.nx));
-  console.note(
-      fmt::format("a frame's detection takes up to {:.3g} GB, in files in {}", bytes / 1e9, there.string()));
+  console.note(fmt::format("detection in a frame needs up to {:.3g} GB, kept in files in {}", bytes / 1e9,
+                           there.string()));
   input.source = io::frames_in_files(std::move(input.source), scratch);
 }
 

@@ -11,12 +11,12 @@
 
 namespace motes::app {
 
-/// How many frames of the series may be detected in parallel within execution.memory_gb, by their size; 0 if
-/// not even one fits.
+/// The number of frames of the series that may be searched in parallel within execution.memory_gb; 0 if not
+/// even one fits, the largest integer if there is no limit.
 std::int64_t frames_in_memory(const Config& config, const io::SeriesInfo& info);
 
-/// From now on large arrays (base/large_blocks.h) that exceed execution.memory_gb together are files, in the
-/// same folder as those of bound_memory: tables, detections, links, tracks.
+/// From now on, large arrays (base/large_blocks.h: tables, detections, links, tracks) are stored in files if
+/// together they exceed execution.memory_gb. The folder is that of bound_memory.
 void bound_arrays(const Config& config, const std::filesystem::path& folder);
 
 /// VTK keeps its arrays in memory. Throws UsageError if those of this many points take more than a quarter

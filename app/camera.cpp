@@ -10,7 +10,7 @@
 namespace motes::app {
 namespace {
 
-constexpr double kSure = 0.2;  // standard error of a gain, over the gain
+constexpr double kSure = 0.2;  // largest relative standard error of a gain that is used
 
 tracking::CameraModel known_camera(const Config::Detection& detection) {
   return {detection.camera_gain.value_or(std::nullopt), detection.camera_offset, detection.read_noise};
@@ -75,8 +75,8 @@ std::optional<Camera> settle_camera(
   const double gain = camera.told.gain.value_or(0);
   if (transfer.frames == 0 || !(gain > 0) || !(transfer.line.slope_error < kSure * gain)) {
     console.warn(fmt::format(
-        "detection.camera_gain: the noise of {} frames does not determine it (it grows by {:.3g} "
-        "+- {:.3g} with the light), so spots get no photons; set it to the camera's grey levels a photon",
+        "detection.camera_gain: the noise of {} frames does not determine it (variance grows by {:.3g} "
+        "+- {:.3g} per grey level), so spots get no photons; set it to the camera's grey levels per photon",
         frames, transfer.line.slope, transfer.line.slope_error));
     return std::nullopt;
   }
@@ -88,9 +88,9 @@ std::optional<Camera> settle_camera(
 
 std::string camera_text(const Camera& camera) {
   const auto text = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.4g}", *value) : std::string("by each frame's noise");
+    return value ? fmt::format("{:.4g}", *value) : std::string("from each frame's noise");
   };
-  return fmt::format("{}{} grey levels a photon, offset {}, read noise {} ({})", text(camera.told.gain),
+  return fmt::format("{}{} grey levels per photon, offset {}, read noise {} ({})", text(camera.told.gain),
                      camera.gain_error ? fmt::format(" +- {:.2g}", *camera.gain_error) : "",
                      text(camera.told.offset), text(camera.told.read_noise), camera.source);
 }

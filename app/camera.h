@@ -16,8 +16,8 @@
 namespace motes::app {
 
 struct Camera {
-  tracking::CameraModel model;       ///< what fits go by
-  tracking::CameraModel told;        ///< with what photon transfer tells of the rest
+  tracking::CameraModel model;       ///< used by fits
+  tracking::CameraModel told;        ///< the same, with unset values from the noise, for reports
   std::optional<double> gain_error;  ///< standard error of an estimated gain
   std::string source;                ///< the keys it came from, or the frames it was estimated on
 };
@@ -32,7 +32,7 @@ std::optional<Camera> settle_camera(
     const Config::Detection& detection, std::size_t frames,
     const std::function<std::optional<tracking::VoxelNoise>(std::size_t)>& noise_of, Console& console);
 
-/// "2.1 +- 0.04 grey levels a photon, offset 100, read noise 3.2 (estimated on 5 frames)"
+/// "2.1 +- 0.04 grey levels per photon, offset 100, read noise 3.2 (estimated on 5 frames)"
 std::string camera_text(const Camera& camera);
 
 /// {gain, gain_error, offset, read_noise, source}; null where unknown.

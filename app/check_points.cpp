@@ -26,7 +26,7 @@ std::uint64_t place_hash(const Detections& frame, std::size_t i) {
   std::uint64_t hash = 0;
   for (const double x : {frame.x_um[i], frame.y_um[i], frame.z_um[i]})
     hash = splitmix64(hash ^ std::bit_cast<std::uint64_t>(x + 0.0));  // -0 is 0
-  return hash | 1;                                                    // 0: nothing yet
+  return hash | 1;                                                    // never 0, which marks an empty entry
 }
 
 struct Copies {
@@ -34,7 +34,7 @@ struct Copies {
   std::optional<std::size_t> crowded;  ///< the first point of more than kMostCoincident at its place
 };
 
-/// Whether a bit was set before; sets it.
+/// Sets a bit and returns whether it was set before.
 bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
   const std::uint64_t bit = std::uint64_t{1} << (at % 64);
   std::uint64_t& word = bits[at / 64];
@@ -43,10 +43,10 @@ bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
   return was_set;
 }
 
-/// The points that may share a place with another, and few others. A filter of some bits for each point stays
-/// in the cache; a table of all places would not.
+/// Points that may coincide with another, with a few that do not. A filter of some bits per point stays in
+/// the cache; a table of all places would not.
 std::vector<std::pair<std::size_t, std::uint64_t>> suspects_of(const Detections& frame) {
-  constexpr std::uint64_t kBits = 16;  // a point
+  constexpr std::uint64_t kBits = 16;  // per point
   const std::uint64_t count = std::bit_ceil(kBits * frame.size() + 64), mask = count - 1;
   std::vector<std::uint64_t> seen(count / 64), again(count / 64);
   std::vector<std::uint64_t> hashes(frame.size());
@@ -103,10 +103,10 @@ void check_extent(const std::vector<Detections>& frames, const std::string& sour
     extent = std::max(extent, high - low);
   }
   if (extent > 0 && extent < kLeastExtent)
-    throw InputError(
-        fmt::format("{}: all points lie within {:.3g} of each other, too near to tell distances; give them "
-                    "in a smaller unit",
-                    source, extent));
+    throw InputError(fmt::format(
+        "{}: all points lie within {:.3g} of each other, too close to compare distances; give them "
+        "in a smaller unit",
+        source, extent));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace motes::app {
 
 struct PointCheck {
   std::size_t repeats = 0;  ///< points exactly where an earlier point of their frame is
-  std::string crowd;  ///< says where more than tracking::kMostCoincident points coincide; empty: nowhere
+  std::string crowd;        ///< message if more than tracking::kMostCoincident points coincide, else empty
 };
 
 /// Throws InputError if the whole series spans less than 1e-100, since squares of such lengths are 0.
@@ -20,7 +20,7 @@ struct PointCheck {
 PointCheck check_points(const Execution& execution, const std::vector<Detections>& frames,
                         const std::string& source);
 
-/// Positions only, each place once, in the order of first points. O(points) expected.
+/// The positions of each frame without repeats, in the order of their first points. O(points) expected.
 std::vector<Detections> distinct_points(const Execution& execution, const std::vector<Detections>& frames);
 
 }  // namespace motes::app

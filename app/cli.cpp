@@ -41,14 +41,14 @@ std::vector<std::string> command_names(const std::vector<Command>& commands) {
   return names;
 }
 
-/// What other programs call our commands.
+/// Names that other programs give to our commands.
 constexpr std::pair<std::string_view, const char*> kOtherWords[] = {
     {"link", "track"},    {"locate", "detect"},   {"batch", "detect"},   {"find", "detect"},
     {"msd", "analyse"},   {"analyze", "analyse"}, {"export", "convert"}, {"evaluate", "score"},
     {"compare", "score"}, {"plot", "render"},     {"view", "render"},    {"show", "info"}};
 
-/// The one configuration key that ends in an option's name, with or without its unit: --axes, --max-gap,
-/// --gate_um; empty: none.
+/// The configuration key that ends in an option's name, with or without its unit (--axes, --max-gap,
+/// --gate_um); empty if there is none or more than one.
 std::string key_of_option(std::string word) {
   word.erase(0, word.find_first_not_of('-'));
   std::replace(word.begin(), word.end(), '-', '_');
@@ -107,7 +107,7 @@ std::string wrong_value(const CLI::ParseError& error, const std::vector<Command>
   return text + "; see " + name + " --help";
 }
 
-/// `motes help` and `motes help COMMAND` as the --help that they stand for.
+/// Replaces `motes help` and `motes help COMMAND` by the equivalent --help.
 std::vector<const char*> spelled_out(int argc, const char* const* argv,
                                      const std::vector<Command>& commands) {
   std::vector<const char*> words(argv, argv + argc);
@@ -152,7 +152,7 @@ void run_command(int argc, const char* const* argv, Session& session) {
   CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("Positionals", "Arguments");
-  app.get_formatter()->label("TEXT", "");  // the names of arguments say it
+  app.get_formatter()->label("TEXT", "");  // the names of arguments suffice
   app.require_subcommand(0, 1);            // a second command's name is an argument, such as a file
   app.set_version_flag("--version", std::string(version()));
   app.footer(
@@ -195,7 +195,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   } catch (const Error& error) {
     return fail(error.code(), error.what());
   } catch (const std::invalid_argument& error) {
-    // The matching library's complaint about a malformed problem.
+    // The matching library rejects a malformed problem.
     return fail(ExitCode::input, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");

@@ -26,8 +26,8 @@ struct Script {
   std::string name, text;
 };
 
-/// The range "A:B" of each task, as equal as possible, each with at least one frame to work on. Together they
-/// are input.frames, so the last range is open if that is.
+/// The range "A:B" of each task, as equal as possible, each with at least one frame. Together they cover
+/// input.frames, so the last range is open if input.frames is.
 std::vector<std::string> frame_ranges(const Plan& plan, std::int64_t tasks) {
   const FrameRange& all = plan.config.input.frames;
   const auto frames = std::ssize(plan.frames);
@@ -56,7 +56,7 @@ std::vector<Script> slurm_scripts(const std::vector<std::string>& ranges, std::i
 #SBATCH --array=0-{}
 #SBATCH --cpus-per-task={}
 #SBATCH --output=parts/%a.log
-# Finds the particles of one run of frames; a part that is there is whole and is not found again.
+# Detects the particles in one range of frames. A part that exists is complete and is skipped.
 frames=({})
 part=parts/$SLURM_ARRAY_TASK_ID.h5
 [ -e "$part" ] && exit 0
@@ -76,7 +76,7 @@ exec "${{MOTES:-motes}}" merge {} --config plan.yaml -o tracks --threads "$SLURM
 )sh",
       cpus, quoted_list(parts, " ", ""));
   const std::string submit = R"sh(#!/bin/sh
-# Submits both jobs; run it again after a failure, and only what is missing is done.
+# Submits both jobs. Run it again after a failure: parts that exist are skipped.
 set -e
 cd "$(dirname "$0")"
 mkdir -p parts
@@ -158,10 +158,10 @@ Command add_cluster(CLI::App& app, Session& session) {
   command.add_option("-o,--output", arguments->dir, "Folder for the scripts and the results")
       .check(refuse_empty_name)
       .type_name("DIR");
-  command.add_option("--tasks", arguments->tasks, "Parts that the series is cut into")
+  command.add_option("--tasks", arguments->tasks, "Number of parts of the series")
       .check_positive()
       .type_name("N");
-  command.add_option("--cpus", arguments->cpus, "CPU cores of a task").check_positive().type_name("N");
+  command.add_option("--cpus", arguments->cpus, "CPU cores per task").check_positive().type_name("N");
   return {&command.app(), [&session, arguments] { run_cluster(session, *arguments); }};
 }
 

@@ -11,7 +11,7 @@
 namespace motes::app {
 namespace {
 
-/// "x=A,y=B" as {x, A, y, B}; none if a part has no '='. A comma that no "key=" follows belongs to a name.
+/// "x=A,y=B" as {x, A, y, B}; none if a part has no '='. A comma without "key=" after it is part of a name.
 std::optional<std::vector<std::string>> split_pairs(std::string_view text,
                                                     const std::vector<std::string>& keys) {
   const auto key_at = [&](std::string_view rest) -> std::string {
@@ -102,12 +102,12 @@ Codec<bool> truth_value() {
 Codec<tracking::Region> region() {
   return {"ranges of voxels x0:x1,y0:y1,z0:z1",
           [](const Value& value) -> std::optional<tracking::Region> {
-            std::string whole;  // YAML takes [0:5, 0:5] for a list
+            std::string whole;  // YAML reads [0:5, 0:5] as a list
             for (const std::string& item : value.items) whole += (whole.empty() ? "" : ",") + item;
             try {
               return tracking::parse_region(whole);
             } catch (const UsageError& error) {
-              const std::string message = error.what(), quoted = "'" + whole + "': ";  // assign() quotes it
+              const std::string message = error.what(), quoted = "'" + whole + "': ";  // assign() adds it
               throw BadValue(message.starts_with(quoted) ? message.substr(quoted.size()) : message);
             }
           },

@@ -1,5 +1,5 @@
 #pragma once
-/// Codecs: how values of each type are parsed, checked and printed. The option table is made of them.
+/// Codecs parse, check and print values of each type. The option table uses them.
 
 #include <charconv>
 #include <cmath>
@@ -164,8 +164,8 @@ T parse_option(const std::string& text, const std::string& option, const Codec<T
   return *value;
 }
 
-/// A member of Config, of a mutable or a const one. Made of a captureless lambda that does both, so that the
-/// table's rows share one function for each type.
+/// Access to a member of a mutable or a const Config. Made from a captureless generic lambda, so that rows of
+/// the table with the same type share one function.
 template <class T>
 struct Member {
   T& (*of_mutable)(Config&);
@@ -174,7 +174,7 @@ struct Member {
   Member(Access access) : of_mutable(access), of_const(access) {}
 };
 
-/// The table's row for that member.
+/// The row of the option table for `member`. Its set() throws BadValue.
 template <class T>
 Option row(std::string_view path, std::string_view unit, const Codec<T>& codec,
            std::type_identity_t<Member<T>> member, std::string_view doc) {

@@ -55,8 +55,7 @@ void add_common_options(CommandOptions command, Session& session) {
       .add_flag("--allow-outside", session.allow_outside,
                 "Let a BigDataViewer XML or OME file name data outside its folder (input.allow_outside)")
       .group(group);
-  command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")
-      .group(group);
+  command.add_flag("--quiet", session.quiet, "Print only errors (and the JSON of --json -)").group(group);
 }
 
 void add_table_options(CommandOptions command, Session& session) {
@@ -75,9 +74,8 @@ void add_crop_option(CommandOptions command, Session& session) {
 
 namespace {
 
-/// Checks once how many threads can be started, since OpenMP ends the process if the system refuses it a
-/// thread. Up to three writers have a team of threads beside the command's own, and there are a few single
-/// threads.
+/// Checks once how many threads can be started, since OpenMP ends the process if the system refuses to start
+/// one. Up to three writers have teams of threads of their own, and there are a few single threads.
 void limit_threads_to_startable(int wanted) {
   static int asked = 1;
   if (wanted <= asked) return;
@@ -115,7 +113,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   check_consistency(config);
   io::set_input_policy({config.input.trusted, config.input.allow_outside});
   if (config.execution.backend == Backend::cuda && !has_cuda_form)
-    throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");
+    throw UsageError("execution.backend: this command runs on the CPU only; use auto or cpu");
   limit_threads_to_startable(thread_count({config.execution.threads}));
   return config;
 }
@@ -137,7 +135,8 @@ Execution execution_of(const Config& config) {
 
 std::vector<int> devices_of(const Config& config) {
   std::vector<int> numbers = config.execution.devices;
-  if (config.execution.backend == Backend::cpu || numbers == std::vector{0}) return {0};  // wakes no GPU up
+  if (config.execution.backend == Backend::cpu || numbers == std::vector{0})
+    return {0};  // does not wake the GPU
   const auto there = static_cast<int>(gpu::list_devices().devices.size());
   if (there == 0) return {0};
   if (numbers.empty()) {
@@ -146,16 +145,16 @@ std::vector<int> devices_of(const Config& config) {
   }
   const int last = *std::max_element(numbers.begin(), numbers.end());
   if (last >= there)
-    throw UsageError(fmt::format(
-        "execution.devices: this machine has no GPU {}; it has {}, numbered from 0, which motes info "
-        "lists",
-        last, there));
+    throw UsageError(
+        fmt::format("execution.devices: this machine has no GPU {}; it has {}, numbered from 0 (motes info "
+                    "lists them)",
+                    last, there));
   return numbers;
 }
 
 void emit_json(Session& session, const nlohmann::ordered_json& result) {
   if (session.json.empty()) return;
-  // Names of files may hold bytes that JSON does not allow: they are replaced.
+  // JSON does not allow all bytes that names of files may have; others are replaced.
   const std::string text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   if (session.json == "-") {
     session.console.print_json(text);

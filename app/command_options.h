@@ -19,14 +19,15 @@ namespace motes::app {
 class CommandOption {
  public:
   explicit CommandOption(CLI::Option& option) : option_(&option) {}
-  /// What --help shows as its value.
+  /// The name of its value in --help.
   CommandOption& type_name(const std::string& name);
   /// The heading in --help.
   CommandOption& group(const std::string& name);
-  /// false: one value each time the option is given.
+  /// false: each use of the option takes one value.
   CommandOption& allow_extra_args(bool allowed);
-  /// `fault` says what is wrong with a value; empty: nothing.
+  /// `fault` returns an error message for a value, or "" if the value is allowed.
   CommandOption& check(std::function<std::string(const std::string&)> fault);
+  /// Allows whole numbers above 0.
   CommandOption& check_positive();
   CommandOption& check_one_of(std::initializer_list<const char*> words);
 

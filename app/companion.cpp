@@ -18,8 +18,8 @@ bool fits(const io::SeriesInfo& own, const io::SeriesInfo& series, bool one_plan
   return (own.shape == series.shape || plane) && (own.frames == 1 || own.frames == series.frames);
 }
 
-/// The order of axes is taken from the metadata; if they do not state it, from input.axes; else from the
-/// input's shape, if the pages fit it in one way only.
+/// The order of axes is that of the metadata; if they do not state it, that of input.axes; else it follows
+/// from the input's shape, if the pages fit it in only one way.
 std::unique_ptr<io::FrameSource> open(const std::string& key, const std::string& path, const Config& config,
                                       const io::SeriesInfo& series, bool one_plane) {
   io::FrameOptions options{series.voxel_um.value_or(Vec3{1, 1, 1}), series.dt_s.value_or(1), std::nullopt,
@@ -38,7 +38,7 @@ std::unique_ptr<io::FrameSource> open(const std::string& key, const std::string&
     } catch (const InputError&) {
       return nullptr;
     } catch (const UsageError&) {
-      return nullptr;  // pages that these axes do not divide
+      return nullptr;  // the number of pages does not fit these axes
     }
   };
   if (config.input.axes)

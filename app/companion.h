@@ -12,7 +12,7 @@ namespace motes::app {
 
 class Companion {
  public:
-  /// Opens `path` for a series. `key` opens error messages ("input.mask"). It must have the series' shape
+  /// Opens `path` for a series. `key` begins error messages ("input.mask"). It must have the series' shape
   /// (or, if `one_plane` is true, may be a single plane of it) and as many frames as the series, or one.
   /// Throws InputError.
   Companion(const std::string& key, const std::string& path, const Config& config,

@@ -25,7 +25,7 @@ std::string at_line(const std::string& file, const YAML::Mark& mark) {
   return file + ":" + std::to_string(mark.line + 1) + ": ";
 }
 
-/// Whether a map is one of the option's values: its default is one.
+/// Whether the option's value is a map, as its default is then.
 bool takes_map(const Option& option) { return option.get(Config()).map; }
 
 bool takes_list(const Option& option) {
@@ -33,7 +33,7 @@ bool takes_list(const Option& option) {
          option.allowed.find("a list of") != std::string::npos;
 }
 
-/// The value below a key; `where` opens the error message.
+/// The value of a key; `where` begins the error message.
 Value to_value(const YAML::Node& node, const std::string& where, const std::string& allowed, bool takes_map) {
   if (node.IsScalar()) return {{node.Scalar()}, false};
   if (node.IsSequence()) {
@@ -54,7 +54,7 @@ Value to_value(const YAML::Node& node, const std::string& where, const std::stri
     }
     return value;
   }
-  throw UsageError(where + (node.IsMap() ? "a map stands where a value belongs" : "no value given") +
+  throw UsageError(where + (node.IsMap() ? "a map is given instead of a value" : "no value given") +
                    "; allowed: " + allowed);
 }
 
@@ -146,7 +146,7 @@ void load_yaml_text(const std::string& text, const std::string& name, Config& co
     const auto& known = section_names();
     if (std::find(known.begin(), known.end(), section) == known.end()) fail_unknown(line, section, known);
     if (!seen.insert(section).second)
-      throw UsageError(line + "section '" + section + "' is given twice; join them");
+      throw UsageError(line + "section '" + section + "' is given twice; merge them");
     if (entry.second.IsNull()) continue;
     if (!entry.second.IsMap())
       throw UsageError(line + "section '" + section + "' must hold keys, such as '" +
@@ -179,7 +179,7 @@ void set_key(Config& config, std::string_view key, std::string_view text, std::s
   const Option* option = find_option(path);
   if (option == nullptr) fail_unknown(before, path, option_paths());
   const std::string where = before + path + ": ";
-  // Only a list or a map needs YAML's syntax; a plain word is taken as it is, so that paths may hold any
+  // Only lists and maps need YAML's syntax. A plain word is used unchanged, so that paths may have any
   // character.
   Value value{{std::string(text)}, false};
   const std::string listed =
@@ -243,7 +243,7 @@ void check_detection(const Config& config) {
     throw UsageError("input.labels gives the detections; leave it out, or set detection.method: labels");
   const bool labels = d.method == DetectionMethod::labels || config.input.labels;
   if (labels && config.input.mask)
-    throw UsageError("input.mask is for spots; leave it out where detections are labels");
+    throw UsageError("input.mask is for spots; leave it out if detections are labels");
   if (!d.largest_radius_um) return;
   if (!d.radius_um)
     throw UsageError(

@@ -28,9 +28,9 @@ namespace motes::app {
 
 /// How simulated volumes are written.
 enum class VolumeFormat { ome_tiff, bdv_h5 };
-/// What is linked at once.
+/// What one optimisation links: two successive frames, or the whole series.
 enum class Scope { automatic, pairs, series };
-/// What makes detections of frames. automatic: labels where input.labels is given, else spots.
+/// How detections are found. automatic: labels if input.labels is given, else spots.
 enum class DetectionMethod { automatic, spots, labels };
 enum class TrackFileKind { h5, csv, xml, vtp };
 enum class PointFileKind { csv, h5 };
@@ -43,7 +43,7 @@ struct FrameRange {
   bool holds(std::int32_t frame) const { return frame >= first && frame < end; }
 };
 
-/// The coordinates' columns in tracks.csv.
+/// The names of the coordinate columns in tracks.csv.
 enum class CsvNames { motes, trackpy };
 
 struct Config {
@@ -63,16 +63,16 @@ struct Config {
   } input;
   struct Detection {
     DetectionMethod method = DetectionMethod::automatic;
-    std::optional<Vec3> radius_um;          ///< none: estimated on the first frame
-    std::optional<Vec3> largest_radius_um;  ///< none: estimated where radius_um is, else one size
+    std::optional<Vec3> radius_um;          ///< none: estimated on frames of the series
+    std::optional<Vec3> largest_radius_um;  ///< none: estimated if radius_um is, else one size
     std::optional<double> threshold;        ///< none: spots are chosen by the evidence of the voxels
-    std::optional<double> false_positives_per_frame;  ///< none: a share of what is found
+    std::optional<double> false_positives_per_frame;  ///< none: a small share of the spots
     std::int64_t max_count = 0;
     tracking::Polarity polarity = tracking::Polarity::bright;
     tracking::Refine refine = tracking::Refine::automatic;
-    /// None: fits tell the noise of each frame; an empty one inside: estimated on the series.
+    /// None: fits estimate the noise of each frame. None inside (auto): estimated on the series.
     std::optional<std::optional<double>> camera_gain;
-    std::optional<double> camera_offset, read_noise;  ///< none: by the noise
+    std::optional<double> camera_offset, read_noise;  ///< none: from the noise
   } detection;
   struct Linking {
     std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated
@@ -82,7 +82,7 @@ struct Config {
     tracking::Events events = tracking::Events::automatic;
     bool confidence = true;
     double min_confidence = 0;
-    std::optional<std::int64_t> min_length;  ///< none: 1, without single spots that score like noise
+    std::optional<std::int64_t> min_length;  ///< none: 1, but without single spots that may be noise
     double gate_share = tracking::kGateShare;
     std::optional<std::vector<std::string>> features;  ///< none: all; {"none"}: no properties
     std::optional<double> exclusion_um;                ///< none: estimated
@@ -94,7 +94,7 @@ struct Config {
   } linking;
   struct ExecutionKeys {
     Backend backend = Backend::automatic;
-    int threads = 0;                  ///< 0: all the machine has
+    int threads = 0;                  ///< 0: all of the machine
     std::vector<int> devices{0};      ///< GPUs by number; empty: all
     std::optional<double> memory_gb;  ///< 10^9 bytes; none: frames are in memory
   } execution;
@@ -120,29 +120,29 @@ struct Config {
   } imaging;
 };
 
-/// Reads a YAML file over `config`. Relative input.path, input.mask and input.labels become relative to the
-/// file's folder. Throws
-/// UsageError with file:line for unreadable YAML, unknown or repeated keys (naming the nearest known one) and
-/// values of the wrong type or out of their domain.
+/// Reads a YAML file into `config`; keys that it does not have keep their values. Relative input.path,
+/// input.mask and input.labels become relative to the file's folder. Throws UsageError with file:line for
+/// unreadable YAML, unknown or repeated keys (naming the nearest known one), and values of the wrong type or
+/// out of their domain.
 void load_yaml(const std::filesystem::path& file, Config& config);
 
-/// As load_yaml, of text that is in memory; `name` opens error messages. A relative input.path stays.
+/// As load_yaml, for text in memory. `name` begins error messages. Relative paths are not changed.
 void load_yaml_text(const std::string& text, const std::string& name, Config& config);
 
-/// Sets one key from text as YAML would ("4", "[0.4, 0.1, 0.1]"). `source` opens error messages ("--set").
+/// Sets one key from text as YAML would ("4", "[0.4, 0.1, 0.1]"). `source` begins error messages ("--set").
 /// Throws UsageError.
 void set_key(Config& config, std::string_view key, std::string_view text, std::string_view source);
 
 /// set_key of "key=value". Throws UsageError if there is no '='.
 void apply_assignment(Config& config, std::string_view assignment);
 
-/// The configuration as YAML that load_yaml reads back to the same values; only the named sections, or all.
+/// The configuration as YAML that load_yaml reads back to the same values: the given sections, or all.
 std::string to_yaml(const Config& config, std::initializer_list<std::string_view> sections = {});
 
-/// The configuration as results record it: without the keys that only say how far the input is trusted.
+/// The configuration as results record it: without the keys that state how far the input is trusted.
 Config without_policy(Config config);
 
-/// Contradictions between keys. Throws UsageError.
+/// Throws UsageError if keys contradict each other.
 void check_consistency(const Config& config);
 
 }  // namespace motes::app

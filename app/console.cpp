@@ -18,8 +18,8 @@ namespace {
 /// The longest line of an error, in bytes: names and values in it come from files.
 constexpr std::size_t kLongestLine = 2000;
 
-/// Bytes of the control character at `i` that a terminal may act on (C0 but the line end and the tab, DEL,
-/// and C1, which UTF-8 writes in two bytes); 0 where there is none.
+/// The length in bytes of the control character at `i`, if it is one that a terminal may act on (C0 except
+/// line end and tab, DEL, and C1, which UTF-8 writes in two bytes); else 0.
 std::size_t control_at(std::string_view text, std::size_t i) {
   const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
   const unsigned c = byte(i);
@@ -46,7 +46,7 @@ void Console::write(std::string_view text) {
   if (out_ || errno == EPIPE) return;
   throw ResourceError(std::string("standard output: cannot write: ") +
                       (errno != 0 ? std::strerror(errno) : "stream closed") +
-                      "; check free space where it leads");
+                      "; check the free space of its target");
 }
 
 void Console::print(std::string_view text) {
@@ -54,7 +54,7 @@ void Console::print(std::string_view text) {
 }
 
 void Console::print_json(std::string_view text) {
-  // JSON's own escapes leave DEL and C1 as they are.
+  // JSON does not escape DEL and C1.
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t control = control_at(text, i);

@@ -10,7 +10,7 @@ namespace motes::app {
 
 class Console {
  public:
-  /// `terminal`: standard error is one, so that a progress bar may be drawn.
+  /// `terminal`: standard error is a terminal, so a progress bar can be drawn.
   Console(std::ostream& out, std::ostream& err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
 
   void set_quiet(bool quiet) { quiet_ = quiet; }
@@ -21,14 +21,14 @@ class Console {
   bool terminal() const { return terminal_; }
   std::ostream& err() { return err_; }
 
-  /// A result, to standard output, with a line end added. Throws ResourceError when the output cannot be
-  /// written; a pipe that its reader has closed is not an error.
+  /// Prints a result and a line end to standard output. Throws ResourceError if the output cannot be written;
+  /// a pipe closed by its reader is not an error.
   void print(std::string_view text);
-  /// The JSON result, to standard output even when quiet.
+  /// Prints the JSON result to standard output, even if quiet.
   void print_json(std::string_view text);
-  /// Information for users during the run, to standard error.
+  /// Prints information during the run to standard error.
   void note(std::string_view text);
-  /// As note(), marked as a warning; also kept for the report.
+  /// As note(), marked as a warning. The report lists it, too.
   void warn(const std::string& text);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -42,14 +42,14 @@ class Console {
 };
 
 /// The text with control characters replaced by '?', since units and names come from files and a terminal
-/// might act on them. Line ends and tabs stay.
+/// might act on them. Line ends and tabs are kept.
 std::string printable(std::string_view text);
 
-/// The text on one line, as one_line has it, without allocating.
+/// Writes the text as one_line returns it, without allocating.
 void write_one_line(std::ostream& out, std::string_view text);
 
-/// The text on one line: line ends and other control characters become blanks. Of more than 2000 bytes the
-/// middle is left out.
+/// The text on one line: line ends and other control characters become blanks. The middle of a text of more
+/// than 2000 bytes is left out.
 std::string one_line(std::string_view text);
 
 }  // namespace motes::app

@@ -36,20 +36,20 @@ bool is_h5_name(const std::string& path) {
   return extension == ".h5" || extension == ".hdf5";
 }
 
-/// Takes the size of a pixel and the frame interval from the images, if the tracks do not state them.
+/// Takes the voxel size and the frame interval from the images, if the tracks do not state them.
 void take_scale(const io::SeriesInfo& images, const std::string& in, Config& config, TrackSet& tracks,
                 std::vector<std::string>& notes) {
   if (tracks.length_unit == "px" && images.voxel_um && !config.input.voxel_um) {
     config.input.voxel_um = images.voxel_um;
     const Vec3& um = *images.voxel_um;
-    notes.push_back(fmt::format(
-        "positions in px become um by the images' voxels of [{:g}, {:g}, {:g}] um [z, y, x]; where "
-        "they are um already, set input.unit=um",
-        um.z, um.y, um.x));
+    notes.push_back(
+        fmt::format("positions in px are scaled by the images' voxels of [{:g}, {:g}, {:g}] um [z, y, x]; if "
+                    "they are in um already, set input.unit=um",
+                    um.z, um.y, um.x));
   }
   if (!tracks.dt_s && images.dt_s) {
     config.input.dt_s = images.dt_s;
-    notes.push_back(fmt::format("frame interval: {:g} s, that of the images", *images.dt_s));
+    notes.push_back(fmt::format("frame interval: {:g} s, from the images", *images.dt_s));
   }
   scale_tracks(tracks, in, config);
 }
@@ -61,7 +61,7 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   TrackSet tracks = read_tracks_scaled(in, config, &notes);
   std::unique_ptr<io::FrameSource> images;
   if (!arguments.like.empty() && !arguments.labels.empty())
-    throw UsageError("--labels tells all that --like does; give one of them");
+    throw UsageError("--labels includes --like; give only one of them");
   const std::string& like = arguments.labels.empty() ? arguments.like : arguments.labels;
   if (!like.empty()) {
     images = open_images_of(like, in, config, notes);
@@ -69,7 +69,7 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   }
   for (const std::string& note : notes) session.console.note("note: " + note);
   const std::vector<std::string> lost = io::lost_in(arguments.out, tracks);
-  // A copy also keeps what a TrackSet does not hold: detections, source, configuration.
+  // A copy also keeps detections, source and configuration, which a TrackSet does not have.
   const bool between_h5 = is_h5_name(arguments.out) && io::is_tracks_h5(in);
   const bool changed =
       config.input.voxel_um || config.input.dt_s || config.input.unit != io::TableUnit::unknown;
@@ -108,11 +108,11 @@ Command add_convert(CLI::App& app, Session& session) {
   command.add_option("OUT,-o,--output", arguments->out,
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
                      ".vtp or .vtkhdf");
-  command.add_option("--like", arguments->like, "The images: their voxel size, frame interval and shape")
+  command.add_option("--like", arguments->like, "Images that give voxel size, frame interval and shape")
       .type_name("IMAGE");
   command
       .add_option("--labels", arguments->labels,
-                  "As --like: the label images that were tracked; .ctc keeps their objects")
+                  "As --like, for label images that were tracked: .ctc keeps their objects")
       .type_name("IMAGE");
   add_table_options(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::units);

@@ -26,7 +26,7 @@ struct DetectArguments {
   std::string input, file, frames, picture;
 };
 
-/// Whether the file is to be HDF5; the name decides. Asked before the work, which can be long.
+/// Whether to write HDF5, by the file's name. Called before the work, which can be long. Throws UsageError.
 bool wants_h5(const std::filesystem::path& file) {
   const std::string extension = file.extension().string();
   if (extension == ".h5" || extension == ".hdf5") return true;
@@ -118,7 +118,7 @@ Command add_detect(CLI::App& app, Session& session) {
       .type_name("A:B");
   command
       .add_option("--preview-parameters", arguments->picture,
-                  "Instead, draw what several radii and thresholds find in the first frame")
+                  "Only draw the spots that several radii and thresholds find in the first frame")
       .type_name("FILE.png");
   add_crop_option(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::detection);

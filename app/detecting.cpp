@@ -25,14 +25,15 @@
 namespace motes::app {
 namespace {
 
-/// Frames whose warnings are printed one by one; of the others only their number.
+/// Warnings are printed for this many frames; of the others only the number is printed.
 constexpr std::size_t kFramesWarnedOf = 3;
 
-/// A change of the number of spots between two frames that is worth a warning, and the least number for it.
+/// A change of the number of spots by more than this factor between two frames gives a warning, if the larger
+/// number is at least kJumpFrom.
 constexpr double kJump = 2;
 constexpr std::size_t kJumpFrom = 20;
 
-/// Passes on what detection warns of: the first frames' warnings, then how many more there were.
+/// Prints the warnings of detection: those of the first frames, then the number of others.
 class FrameWarnings {
  public:
   explicit FrameWarnings(Console& console) : console_(console) {}
@@ -46,7 +47,7 @@ class FrameWarnings {
     const std::size_t less = std::min(before.size(), now.size()), more = std::max(before.size(), now.size());
     if (more < kJumpFrom || static_cast<double>(more) <= kJump * static_cast<double>(less)) return;
     add(now.frame,
-        {fmt::format("{} spots after {} in frame {}; look at both, and set detection.threshold if one "
+        {fmt::format("{} spots after {} in frame {}; check both, and set detection.threshold if one "
                      "of them is wrong",
                      now.size(), before.size(), before.frame)});
   }
@@ -87,7 +88,7 @@ FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
 StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_t frames, double seconds) {
   StageTime stage{"detect", "frames", frames, seconds};
   stage.gpu = work.device_s;
-  if (!(work.read_s + work.detect_s > 0)) return stage;  // all frames are an earlier run's
+  if (!(work.read_s + work.detect_s > 0)) return stage;  // all frames are from an earlier run
   stage.busy = {{"read", work.read_s}, {"detect", work.detect_s}};
   if (!work.device_s.empty()) stage.busy.emplace_back("gpu_wait", work.wait_s);
   const double reading = work.read_s / static_cast<double>(threads.readers),
@@ -108,7 +109,7 @@ class Recorder {
         warnings_(console),
         progress_(console, "detecting", "frames", frames) {}
 
-  /// Of an earlier run.
+  /// Adds a frame of an earlier run.
   void add(const io::CheckpointRecord& record) { put(record.detections, record.threshold); }
   void add(FinishedFrame&& frame) {
     const io::CheckpointRecord& record = frame.record;
@@ -218,7 +219,7 @@ FrameWork take_work(std::string_view& from) {
   return work;
 }
 
-/// A frame as bytes, for another rank.
+/// Appends a frame as bytes, to send to another rank.
 void put_frame(std::string& out, const FinishedFrame& frame) {
   put_bytes(out, io::bytes_of(frame.record));
   std::string warnings;
@@ -257,11 +258,11 @@ void join_projections(Communicator& ranks, io::Projection& projection) {
   });
 }
 
-/// What a rank has found in its share of a round.
+/// The results of a rank for its share of a round.
 struct Share {
   SideBySide threads;
-  std::string found;           ///< frames as they travel, up to one that failed
-  std::exception_ptr failure;  ///< of that one
+  std::string found;           ///< frames as bytes (put_frame), up to the first that failed
+  std::exception_ptr failure;  ///< error of the frame that failed
 };
 
 Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> frames,
@@ -281,7 +282,7 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
   return share;
 }
 
-/// In each round, each rank detects in a share of the next frames, and rank 0 records what all have found.
+/// In each round, each rank searches a share of the next frames, and rank 0 records the results of all.
 SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
                            std::span<const std::int32_t> kept, io::Projection* picture,
                            RunCheckpoint* checkpoint, Recorder& recorder) {
@@ -310,7 +311,7 @@ SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSo
         look_at_share(finder, source, kept.subspan(done + at(mine.first), at(mine.count)), picture);
     threads = share.threads;
     ranks.rest();
-    bool gap = false;  // what follows a frame that failed is left out: the checkpoint is in order
+    bool gap = false;  // frames after one that failed are left out: the checkpoint is in order
     ranks.agreed([&] {
       ranks.collect(share.found, [&](int k, std::string_view theirs) {
         Index came = 0;
@@ -343,7 +344,7 @@ std::vector<std::int32_t> frames_to_detect(const Config& config, const io::Frame
       kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
   if (kept.empty())
     throw UsageError(
-        fmt::format("input.frames and input.frame_step leave none of the frames 0 to {} of {}; change them",
+        fmt::format("input.frames and input.frame_step select none of the frames 0 to {} of {}; change them",
                     source.info().frames - 1, source.info().path));
   return kept;
 }
@@ -357,8 +358,8 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
     kept = frames_to_detect(config, source);
     const FrameRange& asked = config.input.frames;
     if (asked.end != FrameRange::kOpen && asked.end > source.info().frames)
-      console.note(fmt::format("note:           input.frames asks for {}:{}, and the last frame is {}",
-                               asked.first, asked.end, source.info().frames - 1));
+      console.note(fmt::format("note:           input.frames is {}:{}, but the last frame is {}", asked.first,
+                               asked.end, source.info().frames - 1));
     finder = std::make_unique<FrameFinder>(execution, config, source, console, share_of_devices(config));
   });
   PointSeries series;
@@ -411,7 +412,7 @@ PointSeries series_of_points(io::PointTable points, const Config& config) {
   for (const Detections& frame : series.frames) series.summaries.push_back(summary_of(frame, std::nullopt));
   if (series.frames.empty()) {
     throw InputError(
-        fmt::format("{}: input.frames and input.frame_step = {} leave none of its {} frames; change them",
+        fmt::format("{}: input.frames and input.frame_step = {} select none of its {} frames; change them",
                     config.input.path, config.input.frame_step, given));
   }
   return series;

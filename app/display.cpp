@@ -5,8 +5,8 @@
 /// this process, and has its own process group: Ctrl-C must not end it before this process, since Xlib ends
 /// a program that loses its display.
 ///
-/// The display has a number of three digits. Xvfb's own choice is 0 where nobody draws, but hwloc, and with
-/// it every MPI program, connects to displays 0 to 9 to look for GPUs: it would end with our server.
+/// The number of the display has three digits. Xvfb would choose the first free one from 0, but hwloc, and
+/// with it every MPI program, connects to displays 0 to 9 to look for GPUs, and would end with our server.
 
 #include "app/display.h"
 
@@ -53,7 +53,7 @@ Opened open_display(const char* name) {
 
 struct Server {
   int process = -1;
-  std::string display;  ///< its name, as in DISPLAY; empty: it does not start
+  std::string display;  ///< value for DISPLAY; empty if the server does not start
   std::string why_not;
 };
 
@@ -74,7 +74,7 @@ Server start_server(int number) {
   return {-1, "", missing ? "Xvfb is not installed" : "Xvfb does not start"};
 }
 
-/// Starts Xvfb as a display that no other program has.
+/// Starts Xvfb with a display number that is not in use.
 Server start_server() {
   Server server;
   for (int attempt = 0; attempt < 5; ++attempt) {
@@ -99,7 +99,7 @@ Display::Display() {
   const Opened own = open_display(server.display.c_str());
   if (own.connection == nullptr) {
     system::end_program(server.process, system::Ending::request);
-    give_up(why + ", and of Xvfb's " + own.why_not);
+    give_up(why + ", and Xvfb's " + own.why_not);
   }
   connection_ = own.connection;
   server_ = server.process;

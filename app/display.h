@@ -1,13 +1,13 @@
 #pragma once
-/// An X display for off-screen drawing, also on machines that have none.
+/// An X display for off-screen drawing, also on machines without one.
 
 #include <string>
 
 namespace motes::app {
 
 /// A usable display during the object's lifetime: that of the variable DISPLAY if it can be opened and
-/// supports OpenGL (GLX); else an Xvfb that is started, and DISPLAY is set to it. Nothing is shown on
-/// either. Must outlive every window.
+/// supports OpenGL (GLX); else an Xvfb, which is started and becomes DISPLAY. Nothing is shown on either.
+/// Must outlive every window.
 class Display {
  public:
   /// Throws ResourceError, with what to install or run, if there is neither.
@@ -18,7 +18,7 @@ class Display {
   bool own() const { return server_ > 0; }  ///< whether an Xvfb was started
 
  private:
-  /// Open all the time: a server resets itself when its last client leaves, and drops clients that connect
+  /// Kept open: a server resets itself when its last client disconnects, and drops clients that connect
   /// meanwhile.
   void* connection_ = nullptr;
   int server_ = -1;     ///< process number of Xvfb; -1: none

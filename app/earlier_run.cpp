@@ -1,4 +1,4 @@
-/// Compares an earlier run's configuration with the present one, and removes its outputs.
+/// Compares an earlier run's configuration with the current one, and removes its outputs.
 
 #include "app/earlier_run.h"
 
@@ -16,10 +16,10 @@
 namespace motes::app {
 namespace {
 
-/// Keys of these sections decide the results.
+/// The sections whose keys affect the results.
 constexpr std::array<std::string_view, 3> kSections{"input.", "detection.", "linking."};
 
-/// The first key that differs, in words; none if the runs are the same.
+/// A text about the first key that differs; none if all agree.
 std::optional<std::string> difference(const std::filesystem::path& earlier, const Config& given) {
   Config before;
   try {

@@ -13,8 +13,8 @@ namespace motes::app {
 /// input, detection or linking keys. A run with the same keys may be repeated.
 void refuse_other_run(const std::filesystem::path& dir, const Config& config);
 
-/// Removes files that an earlier run wrote and this one does not, so that all files are of one run. Only
-/// names that `track` writes are touched.
+/// Removes files that an earlier run wrote and this one does not, so that all files are of one run. Deletes
+/// only names that `track` writes.
 void remove_earlier_outputs(const std::filesystem::path& dir, const std::vector<WrittenFile>& written);
 
 }  // namespace motes::app

@@ -23,14 +23,15 @@
 namespace motes::app {
 namespace {
 
-/// Frames, spread over the series, that are searched for a radius; empty ones are skipped.
+/// Up to this many frames, spread over the series, are searched for a radius; those without spots are
+/// skipped.
 constexpr std::size_t kFramesTriedForRadius = 10;
 
-/// If a frame shows fewer than kFewSpots spots, the radius is the median of those of kFramesOfFewSpots
-/// frames: in one frame, noise and the shapes of a few spots would decide.
+/// If a frame has fewer than kFewSpots spots, the radius is the median over kFramesOfFewSpots frames: in a
+/// single frame, noise and the shapes of a few spots would decide.
 constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
 
-/// Frames, spread over the series, that tell whether a few spots near the noise are spots or texture.
+/// Frames, spread over the series, that decide whether a few spots near the noise are spots or texture.
 constexpr std::size_t kFramesTriedForTexture = 9;
 
 /// Frames, spread over the series, from which the camera's gain is estimated.
@@ -44,8 +45,8 @@ std::size_t spots_in(const Execution& execution, const VolumeFrame& frame, const
   return tracking::detect_spots(execution, frame, options).size();
 }
 
-/// A hint that the polarity may be wrong; empty unless the other one shows more than twice the spots that are
-/// `seen`.
+/// A hint that the polarity may be wrong; empty unless the other polarity gives more than twice the `seen`
+/// spots.
 std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
                              tracking::Polarity polarity, std::size_t seen) {
   const bool bright = polarity == tracking::Polarity::bright;
@@ -58,14 +59,14 @@ std::string hint_of_polarity(const Execution& execution, const VolumeFrame& fram
                      found, bright ? "dark" : "bright", bright ? "dark" : "bright");
 }
 
-/// The spots may be in another channel.
+/// A hint that spots may be in another channel; empty if there is only one.
 std::string hint_of_channel(const io::SeriesInfo& info) {
   if (info.channels < 2) return "";
-  return fmt::format("; this is channel {} of {}, counted from 0: input.channel is for others", info.channel,
-                     info.channels);
+  return fmt::format("; this is channel {} of {}, counted from 0; input.channel selects another",
+                     info.channel, info.channels);
 }
 
-/// The warning that small spots lie in wide objects, and either may be meant.
+/// The warning that spots of two sizes fit the frame, small ones in wide objects.
 std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) {
   const tracking::RivalSize& rival = *sizes.rival;
   const bool wider = rival.radius_um.x > sizes.radius_um.x;
@@ -91,12 +92,12 @@ SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame
                   "detection.radius_um ({}{})",
                   source.info().path, counted(static_cast<std::int64_t>(tried), "frames"), um,
                   hint.empty() ? "check detection.polarity" : hint, hint_of_channel(source.info())));
-  return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
+  return {{um, um, um}, std::nullopt, "no spots found: a standard deviation of 1.5 voxels"};
 }
 
 std::string short_vector(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
 
-/// 1 where a mask's voxel is over 0.
+/// 1 for each voxel of the mask above 0, else 0.
 ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
   return visit_voxels(image.voxels, [&](auto voxels) {
     ScratchArray<std::uint8_t> mask(scratch_of(image), voxels.size());
@@ -105,9 +106,9 @@ ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
   });
 }
 
-/// Areas of one number each on a background of 0, with at least three numbers.
+/// Whether the frame has areas of at least three different whole numbers on a background of 0.
 bool looks_like_labels(const VolumeFrame& frame) {
-  constexpr double kAlike = 0.9;       // of the neighbours along x that both are above 0
+  constexpr double kAlike = 0.9;       // share of equal ones among neighbours along x above 0
   constexpr std::size_t kNumbers = 3;  // fewer may be a thresholded image
   return visit_voxels(frame.voxels, [&](auto voxels) {
     std::set<double> numbers;
@@ -150,8 +151,8 @@ Vec3 median_of(const std::vector<Vec3>& radii) {
   return {median(x), median(y), median(z)};
 }
 
-/// The device of each of the frames that are searched in parallel: as many for each device as it has room
-/// for.
+/// The device for each of the frames that are searched in parallel. Each device gets as many as fit into its
+/// memory.
 std::vector<int> device_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
   std::vector<int> room;
   Execution there = execution;
@@ -187,8 +188,8 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     frame = source.read(t);
     if (k == 0 && looks_like_labels(frame))
       console.warn(
-          "the frames look like label images (areas of one number each, on 0), but spots are searched in "
-          "them; set detection.method: labels if each number is one object");
+          "the frames look like label images (areas of one value each on 0), but are searched for spots; "
+          "set detection.method: labels if each value is one object");
     if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
     const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
     const std::size_t seen = sizes ? spots_in(execution, frame, sizes->radius_um, d.polarity) : 0;
@@ -203,9 +204,9 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     few.push_back(sizes->radius_um);
   }
   if (!few.empty())
-    return {
-        median_of(few), std::nullopt,
-        fmt::format("median over {} of few spots", counted(static_cast<std::int64_t>(few.size()), "frames"))};
+    return {median_of(few), std::nullopt,
+            fmt::format("median over {} with few spots",
+                        counted(static_cast<std::int64_t>(few.size()), "frames"))};
   return radius_without_spots(source, frame, tried, hint, console);
 }
 
@@ -355,7 +356,7 @@ Detections FrameFinder::find_with(const Execution& execution, const VolumeFrame&
 bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
   if (series_shows_spots_) return *series_shows_spots_;
   tracking::DetectionOptions options = asked;
-  options.refine = tracking::Refine::parabola;  // only their number matters
+  options.refine = tracking::Refine::parabola;  // only the number of spots matters
   const std::vector<std::int32_t> frames = kept_frames(source_.info().frames, config_.input.frame_step);
   const std::size_t tried = std::min(kFramesTriedForTexture, frames.size());
   std::size_t clear = 0;

@@ -19,7 +19,7 @@
 
 namespace motes::app {
 
-/// Radii of the spots to look for.
+/// The radii of the spots to find.
 struct SpotRadius {
   Vec3 um;
   std::optional<Vec3> largest_um;  ///< none: one size
@@ -29,9 +29,9 @@ struct SpotRadius {
 /// Whether detections are labels rather than spots.
 bool finds_labels(const Config& config);
 
-/// The spot radii from detection.radius_um, else estimated on the whole series (within input.crop) whatever
-/// input.frames says, so that parts of a series agree. If no frame shows spots, warns and takes a typical
-/// one.
+/// The spot radii: detection.radius_um if given, else estimated on frames of the whole series (within
+/// input.crop) whatever input.frames is, so that parts of a series agree. If no frame has spots, warns and
+/// uses a default.
 SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
                          Console& console);
 
@@ -43,16 +43,16 @@ class FrameFinder {
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console,
               std::vector<int> devices = {});
 
-  /// Detections of a whole frame of the series. `report` as detect_spots fills it. As look_at, then settle.
+  /// Detections in a frame of the series: look_at, then settle. `report`: filled as by detect_spots.
   Detections find(const VolumeFrame& frame, tracking::DetectionReport& report);
 
-  /// Whether look_at may be called for several frames at once: it reads no mask and no labels.
+  /// Whether look_at may be called for several frames at once: only if it reads no mask and no labels.
   bool looks_in_parallel() const { return !mask_ && !labels_ && radius_.has_value(); }
 
-  /// How many frames may be in memory at once, at least 1.
+  /// The number of frames that may be in memory at once, at least 1.
   std::int64_t most_at_once() const;
 
-  /// What this frame shows by itself, found with `execution`.
+  /// Detections from this frame alone. `execution`: one of executions().
   Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
 
   /// Frame t of the series. Thread-safe: one thread reads at a time. `seconds` (may be null) receives the
@@ -62,29 +62,29 @@ class FrameFinder {
   /// A reader for one of several threads, as FrameSource::again.
   std::unique_ptr<io::FrameSource> another_source() const { return source_.again(); }
 
-  /// Whether settle() looks at the frame's voxels.
+  /// Whether settle() reads the frame's voxels.
   bool settles_by_voxels(const tracking::DetectionReport& report) const {
     return mask_ || labels_ || finds_labels(config_) || report.blends;
   }
 
-  /// The frame's detections from those of look_at: decides on spots that only other frames tell from texture,
-  /// and adds properties from the mask.
+  /// The final detections, from those of look_at: uses other frames to decide whether spots near the noise
+  /// are texture, and adds properties from the mask.
   Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
-  /// The executions for look_at: on a GPU if that is asked for or pays for this series. Each serves one call
-  /// of look_at at a time, and its memory is kept in this object. There are several if frames are best
-  /// searched in parallel; settle() then has another one.
+  /// The executions for look_at: on a GPU if requested, or if it is faster for this series. Each serves one
+  /// call of look_at at a time; this object keeps its memory. There are several if frames are best searched
+  /// in parallel; settle() then has another one.
   const std::vector<Execution>& executions() const { return executions_; }
 
   /// None for labels.
   const std::optional<SpotRadius>& radius() const { return radius_; }
-  /// None: fits tell the noise of each frame.
+  /// None: fits estimate the noise of each frame.
   const std::optional<Camera>& camera() const { return camera_; }
 
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
   tracking::DetectionOptions options() const;
-  /// `options` has no mask; that of the frame is added.
+  /// `options` without a mask; the frame's mask is added.
   Detections find_with(const Execution& execution, const VolumeFrame& frame,
                        tracking::DetectionOptions options, tracking::DetectionReport& report);
   /// Whether most frames of the series show spots well above the noise. Samples some frames, once.
@@ -93,7 +93,7 @@ class FrameFinder {
   void settle_executions(const Execution& execution, std::vector<int> devices);
   void settle_camera(const Execution& execution, Console& console);
 
-  /// Where settle() looks at a frame.
+  /// The execution that settle() uses.
   const Execution& settling() const { return settling_ ? *settling_ : executions_.front(); }
 
   std::vector<Workspace> workspaces_;

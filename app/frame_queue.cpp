@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kVoxelsAtOnce = std::int64_t{1} << 25;
 constexpr int kFramesOfThread = 2;
 
-/// With a GPU: frames that may wait for each that is being searched, and the limit on the voxels of all.
+/// With a GPU: the frames read ahead for each one being searched, and the limit on the voxels of all these.
 constexpr std::int64_t kFramesOfTurn = 4, kVoxelsOnGpu = std::int64_t{1} << 28;
 
 }  // namespace
@@ -93,7 +93,7 @@ void FrameQueue::start_threads() {
   bool readers = false;
   try {
     readers = finder_.another_source() != nullptr;
-  } catch (...) {  // the series' own reader is open still
+  } catch (...) {  // the series' own reader is used
   }
   if (readers) {
     std::size_t all = 0;
@@ -105,7 +105,7 @@ void FrameQueue::start_threads() {
   try {
     for (std::size_t k = 0; k < std::min(wanted, frames_.size()); ++k)
       threads_.emplace_back([this, readers] { work(readers); });
-  } catch (const std::system_error&) {  // those that there are do all; without one, the caller
+  } catch (const std::system_error&) {  // threads that started do the work; without any, the caller
   }
 }
 
@@ -143,7 +143,7 @@ std::optional<std::size_t> FrameQueue::take() {
 const Execution* FrameQueue::borrow() {
   std::unique_lock lock(guard_);
   free_.wait(lock, [&] { return !idle_.empty(); });
-  const Execution* const execution = idle_.back();  // whose memory was in use last
+  const Execution* const execution = idle_.back();  // used most recently
   idle_.pop_back();
   return execution;
 }

@@ -1,7 +1,7 @@
 #pragma once
-/// The frames of a series in order, each with its own detections (FrameFinder::look_at). Several are read and
-/// searched in parallel: on the CPU those of a batch, by its threads; on a GPU as many as there are
-/// executions, by threads that each read the next frame as soon as they are done.
+/// Returns the frames of a series in order, with their detections (FrameFinder::look_at). Several frames are
+/// read and searched in parallel: on the CPU in batches; on a GPU one for each execution, by threads that
+/// take the next frame as soon as they are free.
 
 #include <condition_variable>
 #include <cstddef>
@@ -28,25 +28,25 @@ namespace motes::app {
 /// The time of the work on frames, summed over the threads that share it.
 struct FrameWork {
   double read_s = 0;                                     ///< reading and decoding
-  double wait_s = 0;                                     ///< frames that are read, for their turn on the GPU
-  double detect_s = 0;                                   ///< from voxels to what the frame shows by itself
-  std::vector<std::pair<std::string, double>> device_s;  ///< of detect_s, on the GPU, by step
+  double wait_s = 0;                                     ///< waiting for the GPU, after reading
+  double detect_s = 0;                                   ///< FrameFinder::look_at
+  std::vector<std::pair<std::string, double>> device_s;  ///< part of detect_s on the GPU, by step
 
   void add(const FrameWork& more);
 };
 
-/// How many threads may read, and how many frames may be searched, at the same time.
+/// The number of threads that may read, and of frames that may be searched, at the same time.
 struct SideBySide {
   std::int64_t readers = 1, detectors = 1;
 };
 
 struct SeenFrame {
-  VolumeFrame frame;  ///< without voxels where FrameFinder::settle needs none
+  VolumeFrame frame;  ///< without voxels if FrameFinder::settle needs none
   Detections found;
   tracking::DetectionReport report;
   FrameWork work;
-  io::Projection picture;      ///< empty where none was asked for
-  std::exception_ptr failure;  ///< of reading or looking at it
+  io::Projection picture;      ///< empty if not requested
+  std::exception_ptr failure;  ///< error of reading or searching it
 };
 
 /// The number of frames that are read and searched ahead of next(), at least 1.
@@ -60,12 +60,12 @@ class FrameQueue {
   /// called meanwhile. Work begins with the first next().
   FrameQueue(FrameFinder& finder, std::span<const Execution> executions, const Shape3& shape,
              std::span<const std::int32_t> frames, bool draws);
-  /// Waits for the frames that are being looked at.
+  /// Waits for the frames in progress.
   ~FrameQueue();
   FrameQueue(const FrameQueue&) = delete;
   FrameQueue& operator=(const FrameQueue&) = delete;
 
-  /// The next frame. Throws what reading or searching it has thrown.
+  /// The next frame. Throws the error of reading or searching it.
   SeenFrame next();
 
   /// Valid after the first next().
@@ -82,7 +82,7 @@ class FrameQueue {
   bool goes_on_by_itself() const { return !threads_.empty(); }
   void start_threads();
   void work(bool own_reader);
-  /// The place of the next frame to search, once there is room for it; none if no frame is left.
+  /// The place of the next frame to search, once the queue has room for it; none if no frame is left.
   std::optional<std::size_t> take();
   const Execution* borrow();
   void give_back(const Execution* execution);
@@ -98,13 +98,13 @@ class FrameQueue {
   std::size_t ahead_;
   bool draws_, started_ = false, own_readers_ = false;
 
-  std::mutex guard_;  // of what follows
+  std::mutex guard_;  // protects the members below
   std::condition_variable came_, room_, free_;
   std::deque<std::optional<SeenFrame>> seen_;  ///< from place next_ on
   std::size_t next_ = 0, taken_ = 0;
   bool ended_ = false;
   std::vector<const Execution*> idle_;
-  std::vector<std::jthread> threads_;  // last: they end before the rest goes
+  std::vector<std::jthread> threads_;  // last, so that threads end before other members are destroyed
 };
 
 }  // namespace motes::app

@@ -1,5 +1,5 @@
-/// motes help: what a key means, the manual page and completions for shells. All of it
-/// comes from the commands' options and the option table.
+/// motes help: explains keys, and prints the manual page and shell completions. All texts come from the
+/// commands' options and the option table.
 
 #include <algorithm>
 #include <functional>
@@ -22,7 +22,7 @@ struct HelpArguments {
   bool man = false;
 };
 
-/// The keys for which `wanted(path)` is true, explained.
+/// Help for the keys for which `wanted(path)` is true.
 template <class Wanted>
 std::string key_help(const Wanted& wanted) {
   std::string text;
@@ -35,8 +35,8 @@ std::string key_help(const Wanted& wanted) {
   return text;
 }
 
-/// The key or section of keys that the topic names; else the keys with the topic in their last part, so that
-/// `motes help gate` and `motes help min-length` find what the options --gate and --min-length set.
+/// Help for the key or section named by the topic; else for all keys with the topic in their last part, so
+/// that `motes help gate` and `motes help min-length` find the keys that --gate and --min-length set.
 std::string key_help(const std::string& topic) {
   const std::string section = topic + ".";
   const std::string text =
@@ -57,7 +57,7 @@ std::string topic_help(const CLI::App& app, const std::string& topic) {
       did_you_mean(topic, known, "motes --help for commands, motes info --options for settings"));
 }
 
-/// Every text with its `special` characters preceded by a backslash.
+/// The text with a backslash before each of the `special` characters.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -67,7 +67,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return out;
 }
 
-/// For roff: backslashes and hyphens as they are typed, and no line that begins as a request.
+/// Escapes text for roff: backslashes, hyphens, and a first character that would begin a request.
 std::string roff(const std::string& text) {
   const std::string out = escaped(text, "\\-");
   return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
@@ -198,7 +198,7 @@ Command add_help(CLI::App& app, Session& session) {
   command.add_option("--completion", arguments->completion, "Completion script for bash, zsh or fish")
       .check_one_of({"bash", "zsh", "fish"})
       .type_name("SHELL");
-  command.add_flag("--man", arguments->man, "The manual page, for man -l");
+  command.add_flag("--man", arguments->man, "Print the manual page, for man -l");
   return {&command.app(), [&app, &session, arguments] {
             std::string text;
             if (arguments->man)

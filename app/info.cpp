@@ -1,4 +1,4 @@
-/// motes info: this build, its solvers and devices; or what a file holds.
+/// motes info: this build, its solvers and devices; or the contents of a file.
 
 #include <filesystem>
 #include <memory>
@@ -120,7 +120,8 @@ std::vector<std::string> describe(const TrackSet& tracks, const std::string& pat
           "frame interval: " + (tracks.dt_s ? fmt::format("{:g} s", *tracks.dt_s) : std::string("unknown"))};
 }
 
-/// The file's tracks; none for a table without identities. Other faults are reported by the reader of points.
+/// The file's tracks; none if it cannot be read as tracks, such as a table without identities. The reader of
+/// points then reports other errors.
 std::optional<TrackSet> try_tracks(const std::string& path, const Config& config) {
   try {
     return read_tracks_scaled(path, config);
@@ -149,7 +150,7 @@ void show_file(Session& session, const std::string& path) {
     json.update(tracks_json(*tracks));
     return show(session, describe(*tracks, config.input.path), json);
   }
-  // A scale is not required to show what a table holds.
+  // Showing a table does not require a scale.
   if (!config.input.voxel_um) config.input.voxel_um = Vec3{1, 1, 1};
   const OpenedInput input = open_input(config);
   show(session, app::describe(input), to_json(input));
@@ -170,7 +171,7 @@ void run_info(Session& session, const InfoArguments& arguments) {
 
 Command add_info(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "info", "Show what a file holds, or this build with its solvers and devices");
+      add_command(app, "info", "Show the contents of a file, or this build with its solvers and devices");
   auto arguments = std::make_shared<InfoArguments>();
   command.add_option("FILE", arguments->file, "A series, a table, or tracks");
   add_table_options(command, session);

@@ -43,7 +43,7 @@ bool holds_tracks(const std::string& path, const std::string& extension) {
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
 
-/// Whether it is the output folder of a run, and not a folder of images that also holds such results.
+/// Whether the path is the output folder of a run, without images in it.
 bool is_run(const std::string& path) { return io::tracks_of_run(path) != path && !io::is_frames(path); }
 
 std::string vector_text(const Vec3& v) { return fmt::format("[{:g}, {:g}, {:g}]", v.z, v.y, v.x); }
@@ -62,8 +62,8 @@ void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
   frame.z_um.push_back(tracks.z_um[p]);
 }
 
-/// The factor from px to um: from input.unit for files that state no unit (tables are scaled by it when they
-/// are read), or input.voxel_um; none: lengths stay in px.
+/// The factors from px to um: from input.unit for files that do not state a unit (tables are scaled by it
+/// when they are read), else input.voxel_um; none: lengths stay in px.
 std::optional<Vec3> um_per_unit(const std::string& path, const Config& config) {
   if (!is_table_name(path)) {
     switch (config.input.unit) {
@@ -85,7 +85,8 @@ std::optional<Vec3> um_per_unit(const std::string& path, const Config& config) {
 }  // namespace
 
 void refuse_remote(const std::string& path) {
-  if (path == "-") throw UsageError("motes does not read standard input; save the data, and give the file");
+  if (path == "-")
+    throw UsageError("motes does not read standard input; save the data to a file and give its name");
   if (path.find("://") != std::string::npos)
     throw UsageError("'" + path + "': motes reads local files; download it first, or open it in Python");
 }
@@ -114,7 +115,7 @@ void scale_tracks(TrackSet& tracks, const std::string& path, const Config& confi
     tracks.z_um[p] *= um->z;
   }
   for (PropertyColumn& column : tracks.point_properties) {
-    // Earlier files of motes in px have radii in px under that name.
+    // In older files of motes with lengths in px, radius_um has radii in px.
     if (column.name != "radius_px" && (column.name != "radius_um" || is_table_name(path))) continue;
     column.name = "radius_um";
     for (double& radius : column.values) radius *= um->x;
@@ -130,7 +131,7 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
   if (tracks.points() == 0) return points;
   const auto [first, last] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
   const std::int64_t count = std::int64_t{*last} - *first + 1;
-  if (*first < 0) throw InputError(fmt::format("frame {}: frames count from 0", *first));
+  if (*first < 0) throw InputError(fmt::format("frame {}: frames are numbered from 0", *first));
   io::require_dense_frames(count, static_cast<std::int64_t>(tracks.points()), "the tracks");
   points.frames.resize(static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < points.frames.size(); ++k) {
@@ -196,7 +197,7 @@ OpenedInput open_input(const Config& config) {
     input.source = io::open_frames(
         input.path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
     if (input.source->info().frames < 1)
-      throw InputError(input.path + ": holds no frames; give another series");
+      throw InputError(input.path + ": has no frames; give another series");
     io::require_calibration(input.source->info());
   }
   return input;

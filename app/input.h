@@ -30,7 +30,7 @@ OpenedInput open_input(const Config& config);
 
 io::TableOptions table_options(const Config& config);
 
-/// Throws UsageError for addresses of other machines, and for "-", standard input.
+/// Throws UsageError for URLs and for "-" (standard input).
 void refuse_remote(const std::string& path);
 
 /// Tracks of any readable format. Lengths in px are converted to um if input.unit or input.voxel_um is given,
@@ -38,13 +38,13 @@ void refuse_remote(const std::string& path);
 TrackSet read_tracks_scaled(const std::string& path, const Config& config,
                             std::vector<std::string>* notes = nullptr);
 
-/// The same for tracks that were read before.
+/// The same for tracks in memory; `path` is their file.
 void scale_tracks(TrackSet& tracks, const std::string& path, const Config& config);
 
 /// The points of tracks, frame by frame from the first to the last; identities are dropped.
 io::PointTable points_of_tracks(const TrackSet& tracks);
 
-/// What was read, line by line: axes, voxel size, frames, type, channel, units and where each came from.
+/// The input as lines for users: axes, voxel size, frames, type, channel, units and their sources.
 std::vector<std::string> describe(const io::SeriesInfo& info);
 std::vector<std::string> describe(const io::PointTable& points, const std::string& path,
                                   const std::string& format);

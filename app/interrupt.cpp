@@ -1,4 +1,4 @@
-/// Answers to the signals that ask this process to end, and to exceptions that nothing catches.
+/// Handles the signals that ask this process to end, and uncaught exceptions.
 
 #include "app/interrupt.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<bool> requested{false}, heard{false};
 
-/// Answers one signal. Of several `ranks`, which are all signalled, only the first `speaks`.
+/// Handles one signal. With several `ranks` all get it, and only the first one prints (`speaks`).
 void answer_signal(bool speaks, bool ranks) {
   static bool first = true;
   if (first && heard.load()) {
@@ -45,7 +45,7 @@ void answer_signal(bool speaks, bool ranks) {
   } catch (const std::bad_alloc&) {
     what = "not enough memory; use a smaller input, or crop or split the series";
   } catch (const std::system_error&) {
-    what = "the system refuses a thread; raise its limits, or use --threads 1";
+    what = "the system refused to start a thread; raise its limits, or use --threads 1";
   } catch (...) {
   }
   const auto no_new_files = io::remove_unfinished_files();

@@ -9,10 +9,10 @@
 
 namespace motes::app {
 
-/// Installs the answers to these signals (SIGHUP only if it is not ignored already, as by nohup), and turns
-/// a closed pipe and a file size limit into ordinary write errors. An exception that nothing catches prints
-/// one line and ends the process with exit code 4. Starts the thread that answers signals; call it once, in
-/// the first thread.
+/// Installs the handlers of these signals (SIGHUP only if it is not ignored already, as by nohup), and turns
+/// a closed pipe and a file size limit into ordinary write errors. An uncaught exception prints one line and
+/// ends the process with exit code 4. Starts the thread that handles signals; call it once, in the first
+/// thread.
 void install_signal_handlers();
 
 /// From now on signals are ignored: the command has ended and printed its messages.
@@ -22,7 +22,7 @@ void ignore_interrupts();
 void hear_interrupts();
 
 void request_interrupt();
-/// Resets the state for a new command: nothing is requested, and interrupts are not heard.
+/// Resets the state for a new command: nothing is requested, and the first signal ends the process.
 void clear_interrupt();
 bool interrupt_requested();
 /// The same as a flag, for work that checks one (motes::Stop).

@@ -21,7 +21,7 @@ namespace {
 using tracking::Gate;
 using tracking::GateSource;
 
-/// Detections from which linking the whole series takes minutes, so that a message says so.
+/// Above this number of detections, linking the whole series takes minutes, and a note explains the choice.
 constexpr std::size_t kMany = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
@@ -31,7 +31,7 @@ double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   return *config.linking.max_speed_um_s * *dt_s * config.input.frame_step;
 }
 
-/// The most links possible within fractions and multiples of the gate, in percent of the detections.
+/// The largest number of links within fractions and multiples of the gate, in percent of the detections.
 std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
   std::string gates, shares;
   for (const double part : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
@@ -42,13 +42,13 @@ std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
   return fmt::format("links possible within{} x the gate:{} %; ", gates, shares) +
          (told ? fmt::format("{:.0f} % of detections have a partner in the next frame",
                              100 * estimate.partners)
-               : "how many detections have a partner is unclear, so the gate comes from nearest neighbours");
+               : "the share of detections with a partner is unclear, so the gate is from nearest neighbours");
 }
 
 void warn_of_ratio(double ratio, Console& console) {
   console.warn(
       fmt::format("particles move {:.2f} of their spacing between frames: many links will be wrong, "
-                  "whatever the linker; record faster, or label fewer particles",
+                  "with any linker; record faster, or label fewer particles",
                   ratio));
 }
 
@@ -60,7 +60,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
                  LinkedSeries& linked, Console& console) {
   linked.confidence = tracking::link_confidence(execution, *linked.series, options);
   const tracking::Confidence& c = *linked.confidence;
-  // The error comes from simulated series like this one; without them none is stated.
+  // The error comes from simulated series; without them it is not given.
   const std::string share =
       c.calibrated
           ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
@@ -77,7 +77,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
       fmt::format("{} links cut whose confidence is below {:g}", linked.cut, config.linking.min_confidence));
 }
 
-/// Warns of density: without a motion model, it limits what any linker can do.
+/// Warns if particles are too dense: without a motion model, no linker can then be trusted.
 void warn_of_density(const tracking::SeriesLinks& links,
                      const std::optional<tracking::GateEstimate>& estimate, Console& console) {
   if (estimate && estimate->ratio() > tracking::kUntrustworthyRatio &&
@@ -149,7 +149,7 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
   return all;
 }
 
-/// Says what linking.scope: auto chose for a long series, and how to choose otherwise.
+/// Notes the choice of linking.scope: auto for many detections, and the alternative.
 void explain_scope(const Config& config, std::size_t detections, bool series, Console& console) {
   if (config.linking.scope != Scope::automatic || detections <= kMany) return;
   console.note(
@@ -161,17 +161,17 @@ void explain_scope(const Config& config, std::size_t detections, bool series, Co
                            detections));
 }
 
-/// How far the linking in windows may be from the most likely linking.
+/// Bounds the difference between the linking in windows and the most likely linking.
 std::string windows_line(const tracking::SeriesLinks& links) {
   const std::string gap =
       links.gap_nats > 0
-          ? fmt::format("at most {:.3g} nats in all ({:.2g} a detection) above the cost of the optimum",
+          ? fmt::format("at most {:.3g} nats in all ({:.2g} per detection) above the cost of the optimum",
                         links.gap_nats, links.gap_nats / static_cast<double>(links.points.size()))
           : "proven optimal for the complete series";
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
-/// What the search for divisions found and whether it is significant; empty if nothing was found.
+/// The divisions found, and whether they are significant; empty if none were found.
 std::string divisions_line(const tracking::Divisions& d) {
   if (d.found == 0) return "";
   const std::string chance =
@@ -219,37 +219,37 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
       fmt::format("motion model: {} ({})", model_name(links.chosen), links.reason)};
   if (links.model.elapsed.empty()) return lines;
   lines.push_back(fmt::format("scale of displacements{}: {:.4g} {} (median over frames)",
-                              links.drift ? " beyond the motion of all"
+                              links.drift ? " beyond the common motion"
                               : links.chosen == tracking::MotionModel::field
                                   ? " beyond the neighbours' motion"
                                   : "",
                               scale, unit));
   if (links.axes != Vec3{1, 1, 1})
-    lines.push_back(fmt::format(
-        "scales along x, y and z differ as {:.2f} : {:.2f} : {:.2f}; links are weighed accordingly",
-        links.axes.x / links.axes.x, links.axes.x / links.axes.y, links.axes.x / links.axes.z));
+    lines.push_back(
+        fmt::format("scales along x, y and z are as {:.2f} : {:.2f} : {:.2f}; links are weighted accordingly",
+                    links.axes.x / links.axes.x, links.axes.x / links.axes.y, links.axes.x / links.axes.z));
   lines.push_back(fmt::format("share of links over 1, 2, ... frames: {}", elapsed));
   lines.push_back(fmt::format(
       "tracks end at {:.2f} % and begin at {:.2f} % of detections; {:.2f} % of detections are on no track",
       100 * links.model.end, 100 * links.model.birth, 100 * links.model.clutter));
   if (links.exclusion_um > 0)
     lines.push_back(
-        fmt::format("false detections gather within {:.4g} {} of particles; {} of {} detections are "
-                    "taken for false ones",
+        fmt::format("false detections cluster within {:.4g} {} of particles; {} of {} detections are "
+                    "taken as false",
                     links.exclusion_um, unit, links.false_detections, links.points.size()));
   if (links.persistent)
     lines.push_back(fmt::format("persistence: beta {:.3f}, from {}", links.velocity.beta(),
                                 links.velocity.form == tracking::PersistenceForm::turning
                                     ? "the angles between displacements"
-                                    : "displacements less beta times those before"));
+                                    : "displacements minus beta times the previous ones"));
   lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
                               links.rounds));
   if (links.windows > 1) lines.push_back(windows_line(links));
   if (links.blocks > 1)
-    lines.push_back(
-        fmt::format("linked in {} overlapping blocks of space and time, which differ in {} links where they "
-                    "meet",
-                    links.blocks, links.conflicting));
+    lines.push_back(fmt::format(
+        "linked in {} overlapping blocks of space and time, which disagree on {} links where they "
+        "overlap",
+        links.blocks, links.conflicting));
   if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
   return lines;
 }
@@ -305,7 +305,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     const bool too_large = linked.series->windows > 1;
     if (config.linking.confidence && too_large)
-      console.note("links of a series linked in windows have no confidence");
+      console.note("the links of a series linked in windows have no confidence");
     if (config.linking.confidence && !too_large)
       judge_links(execution, config, options, linked, console);
     else

@@ -23,7 +23,7 @@ namespace motes::app {
 struct GateChoice {
   tracking::Gate
       gate;  ///< not bounded: no two consecutive frames have detections, so there is nothing to link
-  std::optional<tracking::GateEstimate> estimate;  ///< what the data suggest, even if a gate was given
+  std::optional<tracking::GateEstimate> estimate;  ///< from the data, even if a gate was given
   bool series = false;                             ///< all frames are linked at once
 };
 
@@ -36,14 +36,14 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
                        std::optional<double> dt_s, const std::string& unit, Console& console);
 
 struct LinkedSeries {
-  std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames and where `series` is there
-  std::optional<tracking::SeriesLinks> series;     ///< all frames linked at once
+  std::vector<tracking::PairLinks> pairs;       ///< [frames - 1]; empty without frames, or if `series` is set
+  std::optional<tracking::SeriesLinks> series;  ///< all frames linked at once
   std::optional<tracking::Confidence> confidence;  ///< of the series' links
-  std::int64_t cut = 0;  ///< links taken out again because they are less sure than asked for
+  std::int64_t cut = 0;  ///< links removed for a confidence below linking.min_confidence
   double seconds = 0;
 };
 
-/// Whether linking.scope asks for, or `auto` takes (tracking::series_pays), all frames at once.
+/// Whether all frames are linked at once: by linking.scope or, for `auto`, by tracking::series_pays.
 bool links_whole_series(const Config& config, const std::vector<Detections>& frames,
                         const std::optional<tracking::GateEstimate>& estimate);
 
@@ -54,7 +54,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
                          const std::vector<Detections>& frames, const GateChoice& choice,
                          const std::string& unit, Console& console);
 
-/// What was estimated for a series' links, a line each: name, value and where it came from.
+/// The estimated parameters of a series' links, one per line: name, value and source.
 std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit);
 /// static, velocity, field or joint.
 std::string model_name(tracking::MotionModel model);

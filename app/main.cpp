@@ -25,23 +25,23 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-/// Idle threads of GCC's OpenMP spin for milliseconds before they sleep. Where other programs want the
-/// processors too, they take the time of threads that have work: with three busy neighbours on two processors
-/// runs take two to three times as long. Spins of some microseconds bridge the gap between two loops as well.
-/// The library reads its variables when it is loaded, which is before main().
+/// Restarts the program with a shorter spin time of idle OpenMP threads. GCC's library lets them spin for
+/// milliseconds before they sleep, which takes time from threads with work if the processors are shared: with
+/// three busy processes on two processors, runs take two to three times as long. Microseconds are enough to
+/// bridge the gap between two loops. The library reads its variables when it is loaded, before main().
 void spin_briefly(char** arguments) {
   for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
     if (std::getenv(name) != nullptr) return;
   motes::system::restart_with("GOMP_SPINCOUNT", "1000", arguments);
 }
 
-/// The commands that compute so long that a restart, of 20 ms, does not matter.
+/// Whether the command computes long enough that a restart of 20 ms does not matter.
 bool computes_long(std::string_view command) {
   constexpr std::string_view kCommands[] = {"track", "detect", "merge", "plan", "simulate"};
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
 }
 
-/// The commands that several ranks run together.
+/// Whether several ranks can run the command together.
 bool runs_on_ranks(std::string_view command) {
   return command == "match" || command == "track" || command == "detect";
 }
@@ -67,7 +67,7 @@ int run(int argc, char** argv, bool on_ranks) {
   const bool silent = on_ranks && enter_world() > 0;
   const int code =
       motes::app::run(argc, argv, silent ? silence : std::cout, silent ? silence : std::cerr, hooks);
-  // The launcher signals ranks that end a moment after one that failed.
+  // The launcher signals ranks that end shortly after one that failed.
   if (on_ranks) motes::app::ignore_interrupts();
   motes::leave_world();
   if (code == 0) return 0;

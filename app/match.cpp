@@ -23,7 +23,7 @@ std::string initialiser_names() {
   return all;
 }
 
-/// The first solver of a family that runs both on a GPU and without.
+/// The first solver of the family with both a CPU and a CUDA form.
 std::string_view either_form(matching::Family family) {
   for (const auto& info : matching::solvers())
     if (info.family() == family && info.backends.contains(Backend::cpu) &&
@@ -133,7 +133,7 @@ Command add_match(CLI::App& app, Session& session) {
       .type_name("KIND");
   command
       .add_option("--unmatched", arguments->unmatched,
-                  "Vertices of both sides may stay free at this cost each, in the costs' unit")
+                  "Allow free vertices on both sides at this cost each, in the unit of the costs")
       .type_name("COST");
   command
       .add_option("--init", arguments->init,
@@ -151,7 +151,7 @@ Command add_match(CLI::App& app, Session& session) {
       .type_name("FILE");
   command
       .add_option("--ties", arguments->ties,
-                  "Which of several optima: any, or hash (the same for all solvers) [any]")
+                  "Choice among several optima: any, or hash (the same for all solvers) [any]")
       .type_name("RULE");
   command
       .add_option("--coarsen", arguments->coarsen,

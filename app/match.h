@@ -1,5 +1,5 @@
 #pragma once
-/// What the three families of `motes match` share.
+/// Shared by the three families of `motes match`.
 
 #include <chrono>
 #include <cstdint>

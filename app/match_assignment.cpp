@@ -1,4 +1,4 @@
-/// motes match, the assignment family: least cost, with duals that prove it.
+/// motes match, the assignment family: minimum cost, with duals that prove it.
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,7 @@ matching::AutoChoice choose(const MatchArguments& arguments, const Config& confi
   return {&info, info.backends.contains(Backend::cuda) ? choice.backend : Backend::cpu, ""};
 }
 
-/// The number of allowed pairs; null if only a pass over all pairs would tell.
+/// The number of allowed pairs; null if counting them needs a pass over all pairs.
 ordered_json edges_json(const matching::CostsView& problem) {
   if (const auto* sparse = std::get_if<matching::SparseCostsView>(&problem)) return sparse->graph.edges();
   if (const auto* points = std::get_if<matching::GeometricCostsView>(&problem); points != nullptr)
@@ -81,7 +81,8 @@ ordered_json stats_json(const matching::Stats& stats) {
   return json;
 }
 
-/// Pairs and duals as whole numbers of cost steps, a line each: what another program needs to prove them.
+/// Writes pairs and duals in integer cost steps, one per line, so that another program can prove the optimum.
+/// Throws UsageError if there are no duals.
 void write_certificate(const std::string& path, const matching::Matching& answer, int fraction_bits) {
   if (answer.status != matching::Status::optimal || answer.duals.u.size() != answer.row_to_col.size())
     throw UsageError("--certificate: this answer has no duals; use an exact solver on a feasible problem");
@@ -165,7 +166,7 @@ matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& con
   return choice;
 }
 
-/// What the report says of the problem; kept apart since the costs are distributed over ranks.
+/// The problem in the report; stored separately since costs may be distributed over ranks.
 struct Facts {
   matching::Index rows = 0, cols = 0;
   std::string kind;
@@ -173,7 +174,7 @@ struct Facts {
   ordered_json edges;
 };
 
-/// A problem, and what solves it.
+/// A problem, or this rank's part of it, and the solver.
 struct Task {
   Execution cpu;
   matching::Costs costs;
@@ -224,7 +225,7 @@ bool distribute_generated(Task& task, const MatchArguments& arguments, const Con
   return true;
 }
 
-/// This rank's part, and what solves it.
+/// Sets this rank's part of the problem and the solver.
 void distribute_task(Task& task, const MatchArguments& arguments, const Config& config,
                      const Communicator& ranks) {
   require_ranks(arguments);
@@ -296,7 +297,7 @@ ordered_json verified_json(Session& session, const Solved& solved) {
   return solved.certificate->optimal() && solved.certificate->gap == 0;
 }
 
-/// "infeasible", with the vertices that show it if the whole problem is given.
+/// "infeasible", with a Hall violator if the whole problem is given.
 std::string tell_infeasible(const matching::CostsView* problem, ordered_json& report) {
   const auto hall = problem != nullptr ? matching::find_hall_violator(*problem) : std::nullopt;
   if (!hall) return "infeasible";

@@ -1,4 +1,4 @@
-/// motes match, the cardinality family: as many pairs as possible, with a vertex cover that proves it.
+/// motes match, the cardinality family: a maximum matching, with a vertex cover that proves it.
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ NamedSolver choose_cardinality(const MatchArguments& arguments, const Config& co
 
 const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments,
                                                    const NamedSolver& solver) {
-  const std::string otherwise = solver.backend == Backend::cuda ? "none"  // all make their own there
+  const std::string otherwise = solver.backend == Backend::cuda ? "none"  // solvers on a GPU make their own
                                 : !solver.init.empty()          ? solver.init
                                                                 : "karp-sipser";
   const std::string name = arguments.init.empty() ? otherwise : arguments.init;
@@ -75,7 +75,7 @@ ordered_json parts_json(const matching::DulmageMendelsohn& parts) {
           {"vertical", sizes(matching::Part::vertical)}};
 }
 
-/// What --verify found, for the report; null if it was not requested.
+/// The result of --verify for the report; null if it was not requested.
 struct CardinalityProof {
   ordered_json verified, cover, parts;
   std::string text;
@@ -130,7 +130,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
 
   Execution execution = cpu;
   execution.backend = chosen.backend;
-  // The columns' side is made once, for the initialiser and the solver.
+  // The transpose is computed once, for the initialiser and the solver.
   const auto init_start = std::chrono::steady_clock::now();
   const matching::Transposed columns = matching::transpose(graph.view(), threads);
   const CardinalityProblem problem{graph.view(), columns.col_offsets, columns.row_index};

@@ -26,8 +26,8 @@ using nlohmann::ordered_json;
 void require_form_on_ranks(const MatchArguments& arguments, const Config& config) {
   refuse_assignment_options(arguments);
   if (config.execution.backend == Backend::cuda)
-    throw UsageError("--backend: on several ranks (mpirun) cardinality is for cpu");
-  if (!arguments.init.empty()) throw UsageError("--init: several ranks (mpirun) make their own start");
+    throw UsageError("--backend: cardinality problems on several ranks (mpirun) need cpu");
+  if (!arguments.init.empty()) throw UsageError("--init: not available on several ranks (mpirun)");
   if (arguments.solver == "auto") return;
   const matching::SolverInfo& info = named_solver(arguments, matching::Family::cardinality);
   if (!matching::cardinality_runs_on_ranks(info.name))
@@ -46,7 +46,7 @@ matching::DistributedGraph read_part(const MatchArguments& arguments, const Exec
   return out;
 }
 
-/// As write_pairs(), but one rank's pairs after another's, so that no rank needs memory for all of them.
+/// As write_pairs(), but rank by rank, so that no rank needs memory for all pairs.
 void write_distributed_pairs(const std::string& path, const matching::DistributedGraph& graph,
                              const matching::DistributedMatching& answer, Communicator& ranks) {
   std::string text = ranks.rank() == 0 ? "row,col\n" : "";

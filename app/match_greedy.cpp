@@ -1,5 +1,5 @@
-/// motes match, the greedy family: a maximal matching of large weight in one sweep, with an upper bound of
-/// the weight; and graph coarsening by it.
+/// motes match, the greedy family: a maximal matching of large weight with an upper bound on the weight, and
+/// graph coarsening by such matchings.
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,7 +51,7 @@ std::int64_t edges_of(const GreedyProblem& problem) {
   return edges;
 }
 
-/// Each pair once: of general graphs in the row of the lesser vertex.
+/// Each pair once; in general graphs in the row of the lower vertex.
 matching::Matching pairs_of(const GreedyProblem& problem, const matching::Matching& answer) {
   matching::Matching pairs;
   pairs.row_to_col = answer.row_to_col;
@@ -61,7 +61,7 @@ matching::Matching pairs_of(const GreedyProblem& problem, const matching::Matchi
   return pairs;
 }
 
-/// The coarse vertex of each vertex of the finest graph; of itself where `coarse_of` is empty.
+/// Writes the coarse vertex of each vertex of the finest graph; the vertex itself if `coarse_of` is empty.
 void write_map(const std::string& path, Index vertices, const std::vector<Index>& coarse_of) {
   std::string text = "vertex,coarse\n";
   for (Index v = 0; v < vertices; ++v)
@@ -69,7 +69,7 @@ void write_map(const std::string& path, Index vertices, const std::vector<Index>
   io::write_text(path, text);
 }
 
-/// The hierarchy that --coarsen asks for, written where asked; its sizes.
+/// Coarsens the graph for --coarsen, writes the requested files, and returns the sizes of all levels.
 ordered_json coarsen(const MatchArguments& arguments, const Execution& execution,
                      const GreedyProblem& problem, const matching::GreedySolver& solver) {
   const auto begin = std::chrono::steady_clock::now();
@@ -96,7 +96,7 @@ ordered_json coarsen(const MatchArguments& arguments, const Execution& execution
   return json;
 }
 
-/// What --verify found, for the report; null if it was not requested.
+/// The result of --verify for the report; null if it was not requested.
 struct GreedyProof {
   ordered_json verified, dominant, upper_bound, share, gap;
   std::string text;

@@ -1,8 +1,8 @@
 /// motes merge: joins parts of a series that were detected separately, and links them.
 ///
-/// Detection takes each frame by itself, so parts hold what one run would have found. Everything that is
-/// estimated from more than one frame (gate, motion, tracks) is estimated here, from all of them: the results
-/// are those of one run, byte for byte.
+/// Frames are searched independently, so parts have the same detections as one run. Everything that is
+/// estimated from several frames (gate, motion, tracks) is estimated here from all frames, so the results are
+/// those of one run, byte for byte.
 
 #include <algorithm>
 #include <memory>
@@ -37,7 +37,7 @@ struct MergeArguments {
 struct Part {
   std::string file;
   io::DetectionsPart found;
-  Config config;  ///< how it was found
+  Config config;  ///< the settings of its detection
   const FrameRange& range() const { return config.input.frames; }
 };
 
@@ -88,14 +88,14 @@ void require_same_settings(const Part& one, const Part& other) {
                   one.file, other.file, lines));
 }
 
-/// The parts must have been detected with the settings of the plan, if it names its input.
+/// Throws UsageError if the part was detected with other settings than the plan's, if the plan has an input.
 void require_planned_settings(const Part& part, const Config& plan) {
   if (plan.input.path.empty()) return;
   const std::string lines =
       difference(to_yaml(part.config, {"detection"}), to_yaml(without_policy(plan), {"detection"}));
   if (lines.empty()) return;
   throw UsageError(
-      fmt::format("{} was detected with other settings than the plan's ({}); give merge the plan with which "
+      fmt::format("{} was detected with other settings than the plan's ({}); use the plan with which "
                   "it was detected",
                   part.file, lines));
 }
@@ -142,7 +142,7 @@ std::int32_t end_after(Config all, std::int32_t end) {
   try {
     const OpenedInput input = open_input(all);
     if (input.source) return frames_to_detect(all, *input.source).back() + 1;
-  } catch (const std::exception&) {  // gone, or without such frames
+  } catch (const std::exception&) {  // cannot be read, or has no such frames
   }
   return FrameRange::kOpen;
 }
@@ -152,7 +152,7 @@ PointSeries joined(std::vector<Part> parts) {
   series.length_unit = parts.front().found.points.length_unit;
   series.dt_s = parts.front().found.points.dt_s;
   series.voxel_um = parts.front().found.points.voxel_um;
-  series.radius_source = "found in parts";
+  series.radius_source = "detected in parts";
   for (Part& part : parts) {
     for (Detections& frame : part.found.points.frames) {
       series.summaries.push_back({frame.frame, static_cast<std::int64_t>(frame.size()), std::nullopt});

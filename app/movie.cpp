@@ -33,9 +33,10 @@ std::vector<std::string> arguments_of(const std::filesystem::path& target, const
                                "-r",       fmt::format("{:g}", frames_per_s),
                                "-i",       "pipe:0"};
   const bool gif = lower_case(target.extension().string()) == ".gif";
+  // Players of MP4 require even sides and 4:2:0 colour.
   const std::vector<std::string> coding =
       gif ? std::vector<std::string>{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
-                                     "gif"}  // Players want even sides and two colour samples in four.
+                                     "gif"}
           : std::vector<std::string>{"-vf", "crop=floor(iw/2)*2:floor(ih/2)*2", "-pix_fmt", "yuv420p", "-f",
                                      "mp4"};
   out.insert(out.end(), coding.begin(), coding.end());

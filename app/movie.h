@@ -13,7 +13,7 @@ namespace motes::app {
 /// Throws UsageError unless the name ends in .mp4 or .gif.
 void require_movie_name(const std::filesystem::path& target);
 
-/// A movie to which pictures are added one by one. The file appears only after finish().
+/// A movie whose pictures are added one by one. The file appears only after finish().
 class Movie {
  public:
   /// Throws ResourceError, with what to install, if ffmpeg cannot be started, or if the target cannot be

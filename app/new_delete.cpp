@@ -6,7 +6,7 @@
 
 void* operator new(std::size_t bytes) { return motes::take_block(bytes); }
 
-/// Replaced as well, since a sanitizer's own would not go with this delete.
+/// Replaced too, since a sanitizer's own form would not match this delete.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   try {
     return motes::take_block(bytes);

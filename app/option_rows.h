@@ -1,12 +1,12 @@
 #pragma once
-/// What the files of the option table share.
+/// Shared by the files of the option table.
 
 #include <vector>
 
 #include "app/codec.h"
 #include "app/options.h"
 
-/// The row of `config.member`; the macro spares each row a generic lambda spelled out.
+/// The accessor of `config.member` for row(), as a generic lambda.
 #define MOTES_AT(member) [](auto& config) -> decltype((config.member)) { return config.member; }
 
 namespace motes::app {

@@ -1,5 +1,5 @@
-/// Adding a key: a member in Config (app/config.h), a row here (or in simulation_options.cpp), and
-/// `motes info --options` into docs/configuration.md; a test fails until the page is in step.
+/// To add a key: a member in Config (app/config.h), a row here (or in simulation_options.cpp), and
+/// `motes info --options` into docs/configuration.md; a test fails until the page is up to date.
 #include "app/options.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ void add_input(std::vector<Option>& table) {
 }
 
 void add_camera(std::vector<Option>& table) {
-  table.push_back(row("detection.camera_gain", "grey levels a photon",
+  table.push_back(row("detection.camera_gain", "grey levels per photon",
                       word_or("none", word_or("auto", real(kPositive))), MOTES_AT(detection.camera_gain),
                       "Grey levels for each detected photon (1 / 0.46 for 0.46 electrons per count), to "
                       "count photons and weight fits. none: not known. "
@@ -114,7 +114,7 @@ void add_detection(std::vector<Option>& table) {
       "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of those found."));
   table.push_back(
       row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000), MOTES_AT(detection.max_count),
-          "Keep only so many of a frame's best spots (with threshold auto, even weak ones). 0: no limit."));
+          "Keep only this many of a frame's best spots (with threshold auto, even weak ones). 0: no limit."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
@@ -140,7 +140,7 @@ void add_linking(std::vector<Option>& table) {
       MOTES_AT(linking.scope),
       "How frames are linked. pairs: each to the next. series: all at once, across missed detections. auto: "
       "series, but pairs for two frames, for more than 100 million detections (a million that move little "
-      "and are hardly ever missed), or with linking.cost, linking.no_link_cost or solver greedy."));
+      "and are rarely missed), or with linking.cost, linking.no_link_cost or solver greedy."));
   table.push_back(row(
       "linking.model", "",
       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
@@ -304,7 +304,7 @@ bool is_simulated(const std::string& section) {
   return section == "simulation" || section == "faults" || section == "imaging";
 }
 
-/// A list item of that text, wrapped at 100 columns.
+/// The text as a list item, wrapped at 100 columns.
 std::string list_item(const std::string& text) {
   std::string item = "-";
   std::size_t column = item.size();

@@ -40,7 +40,7 @@ const std::vector<Option>& options();
 /// The option of that path, or nullptr.
 const Option* find_option(std::string_view path);
 
-/// The part of a path before its first point.
+/// The part of a path before its first dot.
 std::string section_of(const std::string& path);
 
 /// The paths of all options, in table order.

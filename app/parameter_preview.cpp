@@ -42,8 +42,8 @@ Detections found_with(const Execution& execution, Config config, const Vec3& rad
   return FrameFinder(execution, config, source, silent).find(frame, report);
 }
 
-/// The threshold around which others are tried: the one given, else about the least quality of what is found
-/// without one.
+/// The threshold around which others are tried: the given one, else about the lowest quality of the spots
+/// found with an automatic one.
 double middle_threshold(const Execution& execution, const Config& config, const Vec3& radius,
                         io::FrameSource& source, const VolumeFrame& frame) {
   if (config.detection.threshold) return *config.detection.threshold;
@@ -52,7 +52,7 @@ double middle_threshold(const Execution& execution, const Config& config, const 
   return found.empty() ? 0 : quantile(found.quality, 0.05);
 }
 
-/// The planes that are drawn: all of a thin stack; of a thick one those about two radii around its middle,
+/// The planes that are drawn: all of a thin stack; of a thick one those within about two radii of the middle,
 /// so that spots do not hide each other.
 tracking::Region drawn_planes(const VolumeFrame& frame, const Vec3& radius) {
   tracking::Region planes{0, frame.shape.nx, 0, frame.shape.ny, 0, frame.shape.nz};

@@ -13,10 +13,10 @@
 
 namespace motes::app {
 
-/// Writes the picture for the first frame that input.frames keeps: radii .7, 1 and 1.4 times the one given or
-/// estimated, each without a threshold and with three of them. Of a thick stack only the planes around the
-/// middle are drawn; counts are of the whole frame. Returns rows of {radius_um_zyx, threshold, detections},
-/// and prints them.
+/// Writes the picture for the first frame of input.frames: with .7, 1 and 1.4 times the given or estimated
+/// radius, each with an automatic threshold and three others. Of a thick stack only the planes around the
+/// middle are drawn; counts are for the whole frame. Prints and returns rows of {radius_um_zyx, threshold,
+/// detections}. Throws UsageError for labels, or if no frame is left.
 nlohmann::ordered_json preview_parameters(const Execution& execution, const Config& config,
                                           io::FrameSource& source, const std::filesystem::path& picture,
                                           Console& console);

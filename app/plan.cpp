@@ -1,4 +1,4 @@
-/// motes plan: a configuration in which everything that parts of a series must agree on is fixed.
+/// motes plan: a configuration that fixes everything on which the parts of a series must agree.
 
 #include "app/plan.h"
 
@@ -75,7 +75,7 @@ Plan make_plan(Session& session, Config config) {
   fix_camera(execution_of(config), *input.source, session.console, config);
   Plan plan{config, frames_to_detect(config, *input.source), {}};
   plan.text = fmt::format(
-                  "# A plan for {} of one series: each part is found with it\n"
+                  "# A plan for {} of one series: each part is detected by\n"
                   "#   motes detect THIS_FILE --frames A:B -o part0.h5\n"
                   "# and motes merge part*.h5 --config THIS_FILE -o DIR gives the bytes of\n"
                   "#   motes track THIS_FILE -o DIR\n"
@@ -86,8 +86,7 @@ Plan make_plan(Session& session, Config config) {
 }
 
 Command add_plan(CLI::App& app, Session& session) {
-  CommandOptions command =
-      add_command(app, "plan", "Estimate settings once, so that a series can be detected in parts");
+  CommandOptions command = add_command(app, "plan", "Estimate settings once, to detect a series in parts");
   auto arguments = std::make_shared<PlanArguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   add_short_options(command, session.short_options, ShortOptionSet::detection);

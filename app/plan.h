@@ -10,13 +10,13 @@
 namespace motes::app {
 
 struct Plan {
-  Config config;                     ///< every quantity that detection would estimate from the series is set
-  std::vector<std::int32_t> frames;  ///< numbers of those to work on, at least one
+  Config config;                     ///< everything that detection would estimate from the series is set
+  std::vector<std::int32_t> frames;  ///< numbers of the frames to search, at least one
   std::string text;                  ///< the YAML file: sections input, detection and linking
 };
 
-/// Opens config.input.path and estimates what its detection needs. Throws UsageError for points, and as
-/// open_input does.
+/// Opens config.input.path and estimates the settings of detection. Throws UsageError for points, and the
+/// errors of open_input.
 Plan make_plan(Session& session, Config config);
 
 }  // namespace motes::app

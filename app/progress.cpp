@@ -84,7 +84,7 @@ void ProgressBar::draw(const std::string& line) {
 }
 
 bool ProgressBar::due() {
-  if (console_.quiet()) return false;  // before the clock is read, which of a million pairs takes .1 s
+  if (console_.quiet()) return false;  // first, since reading the clock for a million pairs takes .1 s
   const auto now = Clock::now();
   if (console_.terminal() ? now - last_shown_ < kBarInterval : now - last_shown_ < kLineInterval)
     return false;
@@ -96,7 +96,7 @@ void ProgressBar::advance(std::int64_t steps) {
   done_ += steps;
   if (done_ >= total_ || !due()) return;
   const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
-  // One column less: a cursor in the last one would start a new line on some terminals.
+  // One column less: in the last one, the cursor would start a new line on some terminals.
   if (console_.terminal())
     draw(progress_line(label_, share, state(), system::terminal_columns() - 1));
   else

@@ -12,9 +12,9 @@ namespace motes::app {
 
 class ProgressBar {
  public:
-  /// `label` says what is done ("detecting"), `unit` what is counted ("frames").
+  /// `label`: the work ("detecting"); `unit`: the unit of `total`, in the plural ("frames").
   ProgressBar(Console& console, std::string label, std::string unit, std::int64_t total);
-  /// Ends a bar that was left half way (an error follows on its own line).
+  /// Ends the line of an unfinished bar, so that an error is on its own line.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -22,9 +22,9 @@ class ProgressBar {
   void advance(std::int64_t steps = 1);
   /// For work of unknown length: the last step ("round 3"), and the time so far.
   void tell(const std::string& step);
-  /// Takes the bar off the terminal, so that other lines can follow.
+  /// Removes the bar from the terminal, so that other lines can follow.
   void wipe();
-  /// The closing line: how many, how long, how fast.
+  /// Prints the closing line: count, time and rate.
   void finish();
   double seconds() const;
 
@@ -41,10 +41,10 @@ class ProgressBar {
   std::size_t drawn_ = 0;  ///< columns of the line on the terminal
 };
 
-/// "1 frame", "2 frames": the number and what is counted, given in the plural that an s makes.
+/// "1 frame", "2 frames". `units`: a regular plural.
 std::string counted(std::int64_t count, std::string_view units);
 
-/// The progress line, bar included, in at most `columns` columns; `state` is shortened last.
+/// The progress line with its bar, in at most `columns` columns. A narrow line loses the bar first.
 std::string progress_line(std::string_view label, double share, std::string_view state, std::size_t columns);
 
 /// "850 ms", "12.3 s", "4 min 10 s", "2 h 5 min".

@@ -1,4 +1,4 @@
-/// Commands on several ranks: errors of a single rank, and ranks that are killed.
+/// Commands on several ranks: errors on a single rank, and killed ranks.
 
 #include "app/ranks.h"
 
@@ -84,12 +84,11 @@ std::vector<int> devices_of_rank(const std::vector<int>& devices, int rank, int 
 
 int run_watched(const std::function<int()>& work) {
   system::continue_in_watched_child([](const system::EndingSignal& signal) {
-    if (signal.by_request) return;  // by the launcher, which says why
-    system::write_error("motes: error: rank " + std::to_string(launched().rank) + " was killed (" +
-                        signal.name +
-                        (signal.killed ? "; where memory ran out, use fewer ranks for each machine"
-                                       : "; please report this") +
-                        "); all ranks end. motes track --resume goes on after the finished frames\n");
+    if (signal.by_request) return;  // by the launcher, which prints the reason
+    system::write_error(
+        "motes: error: rank " + std::to_string(launched().rank) + " was killed (" + signal.name +
+        (signal.killed ? "; if memory ran out, use fewer ranks per machine" : "; please report this") +
+        "); all ranks end. motes track --resume continues after the finished frames\n");
   });
   return work();
 }

@@ -27,16 +27,16 @@ void on_first_rank(Communicator* ranks, const std::function<void()>& body);
 /// ranks of a machine share its processors.
 Execution share_of_threads(const Config& config);
 
-/// The GPUs of this rank: those of devices_of(config) are distributed to the ranks of a machine, one by one;
-/// of more ranks than GPUs several have the same one.
+/// The GPUs of this rank: those of devices_of(config) are dealt to the ranks of a machine in turn. With more
+/// ranks than GPUs, several ranks use the same one.
 std::vector<int> share_of_devices(const Config& config);
 
-/// What share_of_devices gives to rank `rank` of `ranks` on a machine.
+/// The share of rank `rank` of the `ranks` on a machine, as share_of_devices gives it.
 std::vector<int> devices_of_rank(const std::vector<int>& devices, int rank, int ranks);
 
-/// Returns work(), run in a child process that this process watches. If a signal ends the child, this
-/// process prints one line and exits with code 4, after which the launcher ends the other ranks. Call it
-/// before there are threads.
+/// Returns work(), run in a child process that this process watches. If a signal ends the child, this process
+/// prints one line and exits with code 4, and the launcher then ends the other ranks. Must be called before
+/// threads are started.
 int run_watched(const std::function<int()>& work);
 
 }  // namespace motes::app

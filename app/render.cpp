@@ -34,7 +34,7 @@ struct RenderArguments {
   bool no_axes = false, points = false, turn = false;
 };
 
-/// Pictures of one turn of the camera.
+/// Number of pictures for one turn of the camera.
 constexpr int kTurn = 120;
 
 /// Two values with a character between them, such as 1600x1200.
@@ -76,7 +76,7 @@ RenderOptions parse_options(const RenderArguments& arguments) {
     }
     if (options.colour == "track") {
       throw UsageError(
-          "--range: tracks are coloured by their number; give --color time, speed or a property too");
+          "--range: tracks are coloured by their number; also give --color time, speed or a property");
     }
   }
   options.line_width =
@@ -115,7 +115,7 @@ std::vector<RenderInput> read_inputs(const RenderArguments& arguments, const Con
   const std::size_t count = arguments.tracks.size();
   if (!arguments.titles.empty() && arguments.titles.size() != count) {
     throw UsageError(
-        fmt::format("--title: given {} times for {} files of tracks; give it once for each, in order",
+        fmt::format("--title: given {} times for {} files of tracks; give one for each file, in order",
                     arguments.titles.size(), count));
   }
   std::vector<std::string> titles = arguments.titles;
@@ -127,21 +127,20 @@ std::vector<RenderInput> read_inputs(const RenderArguments& arguments, const Con
   return inputs;
 }
 
-/// A series of which frames are drawn, in the unit of the tracks.
+/// A series whose frames are drawn, in the unit of the tracks.
 class Volumes {
  public:
   Volumes(const std::string& path, const Config& config, const RenderInput& of,
           std::vector<std::string>& notes)
       : path_(path), unit_(of.tracks.length_unit), source_(open_images_of(path, of.path, config, notes)) {
     if (unit_ != "px" && !source_->info().voxel_um) {
-      throw UsageError(path +
-                       " does not say how large its voxels are; give --set input.voxel_um=[z, y, x], in um");
+      throw UsageError(path + " does not state its voxel size; give --set input.voxel_um=[z, y, x], in um");
     }
   }
   VolumeFrame read(std::int32_t frame) const {
     const io::SeriesInfo& info = source_->info();
     if (frame < 0 || frame >= info.frames) {
-      throw UsageError(fmt::format("--until: {} holds the frames 0 to {}, not {}; give one of them", path_,
+      throw UsageError(fmt::format("--until: {} has the frames 0 to {}, not {}; give one of them", path_,
                                    info.frames - 1, frame));
     }
     VolumeFrame volume = source_->read(frame);
@@ -154,7 +153,7 @@ class Volumes {
   std::unique_ptr<io::FrameSource> source_;
 };
 
-/// Between the outermost voxels' centres: that is what is drawn.
+/// The box between the centres of the outermost voxels, which is the part that is drawn.
 Box3 box_of(const VolumeFrame& volume) {
   const Shape3& n = volume.shape;
   const Vec3& v = volume.voxel_um;
@@ -163,7 +162,7 @@ Box3 box_of(const VolumeFrame& volume) {
            static_cast<double>(n.nz - 1) * v.z}};
 }
 
-/// All points, and the voxels of a frame, lie in one plane across z.
+/// Whether all points, and the voxels of the frame, lie in one plane across z.
 bool is_flat(const std::vector<RenderInput>& inputs, const std::optional<VolumeFrame>& volume) {
   std::optional<double> plane;
   for (const RenderInput& input : inputs)
@@ -175,7 +174,7 @@ bool is_flat(const std::vector<RenderInput>& inputs, const std::optional<VolumeF
   return plane && (!volume || volume->shape.nz == 1);
 }
 
-/// As viewers show images: x to the right, y down.
+/// Looks along z as image viewers do: x to the right, y down.
 void look_at_image(RenderOptions& options) { options.azimuth_deg = 0, options.elevation_deg = -90; }
 
 nlohmann::ordered_json picture_json(const RenderArguments& arguments, const std::vector<RenderInput>& inputs,
@@ -217,7 +216,7 @@ void add_caption(Picture& picture, const std::string& words) {
   picture.overlay.texts.push_back({{size, picture.height - size}, words, size, -1, 1});
 }
 
-/// The frames one after the other, or the camera once around; how many pictures that makes.
+/// Draws the frames one after the other, or one turn of the camera. Returns the number of pictures.
 int write_movie(Session& session, const RenderArguments& arguments, RenderOptions options,
                 const Config& config, const std::vector<RenderInput>& inputs, const Volumes* volumes,
                 const std::optional<Box3>& contents) {
@@ -254,7 +253,7 @@ void run_render(Session& session, const RenderArguments& arguments) {
   if (arguments.tracks.empty()) throw UsageError("render needs TRACKS, one file or several");
   const bool moves = !arguments.movie.empty();
   if (moves && !arguments.picture.empty()) throw UsageError("render writes -o or --movie; give one of them");
-  if (!moves && arguments.turn) throw UsageError("--turn: only for a movie; give --movie FILE.mp4 too");
+  if (!moves && arguments.turn) throw UsageError("--turn: only for a movie; also give --movie FILE.mp4");
   if (moves)
     require_movie_name(arguments.movie);
   else
@@ -277,7 +276,7 @@ void run_render(Session& session, const RenderArguments& arguments) {
   const Picture picture = lay_out(options, inputs, contents);
   std::size_t drawn = 0;
   for (const Panel& panel : picture.panels) drawn += panel.points.size();
-  if (drawn == 0) session.console.warn("no track has a point in the frames that --until and --tail leave");
+  if (drawn == 0) session.console.warn("no track has a point in the frames that --until and --tail select");
 
   const Display display;
   nlohmann::ordered_json report = picture_json(arguments, inputs, picture);
@@ -328,7 +327,7 @@ Command add_render(CLI::App& app, Session& session) {
          "Also draw the frame of this volume series at --until (without it: the first)", "FILE");
   option("--line-width", arguments->line_width, "Width of lines in pixels [2]", "PIXELS");
   option("--background", arguments->background, "white or black [white]", "NAME");
-  command.add_flag("--no-axes", arguments->no_axes, "Draw no box, axes and numbers");
+  command.add_flag("--no-axes", arguments->no_axes, "Do not draw the box, axes and numbers");
   command.add_flag("--points", arguments->points, "Mark the last position of each track");
   return {&command.app(), [&session, arguments] { run_render(session, *arguments); }};
 }

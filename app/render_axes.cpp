@@ -1,6 +1,6 @@
 // A box seen from outside shows up to three faces; tracks are read against the other ones. Edges between a
-// face that is seen and one that is not are the outline: numbers stand there, outside, where no track can
-// cover them.
+// visible and an invisible face form the outline. Numbers stand outside along it, where tracks cannot cover
+// them.
 
 #include "app/render_axes.h"
 
@@ -22,7 +22,7 @@ constexpr double kPixelsPerTick = 4.5;  ///< in sizes of the letters
 double& part(Vec3& v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
 double part(const Vec3& v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
 
-/// The face across `axis`, at its high end or its low one, is seen from outside.
+/// Whether the face across `axis`, at its high or low end, is visible from outside.
 bool seen(const View& view, const Box3& box, int axis, bool high) {
   return high ? part(view.eye, axis) > part(box.high, axis) : part(view.eye, axis) < part(box.low, axis);
 }
@@ -44,8 +44,8 @@ Edge edge_along(const Box3& box, int axis, bool high_b, bool high_c) {
 
 double length(const Pixel& a, const Pixel& b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
-/// The outline's edge along `axis` to write at: x and y below the box, z at its left. None where the axis
-/// points at the eye.
+/// The edge of the outline along `axis` for its numbers: x and y below the box, z at its left. None if the
+/// axis points at the eye.
 std::optional<Edge> written_edge(const View& view, const Box3& box, int axis, double size) {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
   std::optional<Edge> best;
@@ -56,7 +56,7 @@ std::optional<Edge> written_edge(const View& view, const Box3& box, int axis, do
       const Edge edge = edge_along(box, axis, high_b, high_c);
       const Pixel from = view.project(edge.from), to = view.project(edge.to);
       if (length(from, to) < 3 * size) continue;
-      // Seen from right above, the edges along y are equally low: then the left one.
+      // Seen from above, the edges along y are equally low; the left one is used.
       const double left = (from.x + to.x) / 2, down = (from.y + to.y) / 2;
       const double place = axis == 2 ? left + 0.01 * down : down + 0.01 * left;
       if (!best || place < best_place) {
@@ -81,10 +81,10 @@ Pixel along(const Pixel& from, const Pixel& way, double pixels) {
   return {from.x + pixels * way.x, from.y + pixels * way.y};
 }
 
-/// Which side of a text faces the axis, by the way from the axis to the text.
+/// The side of a text that faces the axis, from the direction (axis to text): -1 its start, 1 its end.
 int facing(double way) { return way > 0.4 ? -1 : way < -0.4 ? 1 : 0; }
 
-/// The pixels that a level text covers, about, with some room beside it.
+/// Roughly the pixels that a level text covers, with some room beside it.
 Rect covered(const Overlay::Text& text) {
   const double width = text_width(text.words, text.size), beside = 0.5 * text.size;
   return {text.at.x - width * (text.across + 1) / 2 - beside, text.at.y - text.size * (text.up + 1) / 2,
@@ -96,7 +96,7 @@ bool overlap(const Rect& a, const Rect& b) {
          b.bottom < a.bottom + a.height;
 }
 
-/// Adds the text unless it would cover another: two axes that meet have their numbers close together.
+/// Adds the text unless it would cover another one, as near the corner of two axes.
 void add_where_free(Overlay& overlay, const Overlay::Text& text) {
   const auto covers = [&](const Overlay::Text& other) {
     return !other.upright && overlap(covered(text), covered(other));
@@ -123,14 +123,14 @@ void write_axis(const View& view, Overlay& overlay, const Box3& box, const Edge&
                    {along(end, out, kTickGap * size), ticks.labels[i], size, facing(out.x), facing(out.y)});
     widest = std::max(widest, text_width(ticks.labels[i], size));
   }
-  // The name stands beyond the numbers, however these lie.
+  // The name is beyond the numbers, at any slope of the axis.
   const double numbers = std::abs(out.x) * widest + std::abs(out.y) * size;
   const Pixel name = along({(from.x + to.x) / 2, (from.y + to.y) / 2}, out,
                            (kTickLength + 2 * kTickGap + 0.2) * size + numbers);
   const std::string words =
       fmt::format("{} ({})", kNames[static_cast<std::size_t>(edge.axis)], unit_text(unit));
   const bool upright = std::abs(out.x) > 0.9;
-  // Upright words are wide where they are high.
+  // Upright text is wide along its height.
   overlay.texts.push_back({name, words, size, upright ? (out.x < 0 ? 1 : -1) : facing(out.x),
                            upright ? 0 : facing(out.y), upright});
 }
@@ -185,7 +185,7 @@ void add_axes(Panel& panel, Overlay& overlay, const Box3& box, const std::string
     for (const bool high : {false, true}) {
       if (!seen(panel.view, box, axis, high)) add_grid(panel, box, axis, high, size);
       for (const bool other : {false, true}) {
-        // An edge between two seen faces would lie in front of the tracks.
+        // An edge between two visible faces would lie in front of the tracks.
         if (seen(panel.view, box, b, high) && seen(panel.view, box, c, other)) continue;
         const Edge edge = edge_along(box, axis, high, other);
         panel.edges.emplace_back(edge.from, edge.to);

@@ -1,5 +1,5 @@
-// Colours are made in OKLCh (Ottosson 2020): equal steps of lightness look equal there, and hue turns freely
-// at equal lightness. Colours that a screen cannot show lose saturation until it can.
+// Colours are made in OKLCh (Ottosson 2020), where equal steps of lightness look equal and the hue can change
+// at equal lightness. The saturation of colours that a screen cannot show is reduced until it can.
 
 #include "app/render_colours.h"
 
@@ -35,7 +35,7 @@ Colour from_lch(double lightness, double chroma, double hue_deg) {
     return std::all_of(rgb.begin(), rgb.end(), [](double v) { return v >= -1e-4 && v <= 1 + 1e-4; });
   };
   if (!shows(linear_rgb(lightness, chroma, hue_deg))) {
-    double low = 0;  // grey always shows
+    double low = 0;  // grey can always be shown
     for (int i = 0; i < 30; ++i) {
       const double half = (low + chroma) / 2;
       (shows(linear_rgb(lightness, half, hue_deg)) ? low : chroma) = half;
@@ -57,7 +57,7 @@ Colour scale_colour(double share, bool on_black) {
 }
 
 Colour track_colour(std::int64_t track_id, bool on_black) {
-  // Multiples of the golden ratio spread evenly over the circle, and neighbours lie far apart.
+  // Multiples of the golden ratio spread evenly over the circle, and successive ones are far apart.
   const std::uint64_t hash = static_cast<std::uint64_t>(track_id) * 0x9E3779B97F4A7C15ull;
   const double hue = static_cast<double>(hash >> 11) * 0x1p-53 * 360;
   const auto level = static_cast<double>(static_cast<std::uint64_t>(track_id) % 3);

@@ -8,12 +8,13 @@ namespace motes::app {
 
 using Colour = std::array<std::uint8_t, 3>;
 
-/// A scale whose lightness rises with the value, so that it works without colour vision: from dark violet
-/// over blue, teal and green to yellow, lightness rising evenly; on black the scale starts lighter, on
-/// white it ends darker, so that both ends stand out. `share` is clamped to [0, 1]; NaN is grey.
+/// A scale from dark violet over blue, teal and green to yellow. Lightness rises evenly with the value, so
+/// that the scale works without colour vision. On black it starts lighter, on white it ends darker, so that
+/// both ends stand out. `share` is clamped to [0, 1]; NaN is grey.
 Colour scale_colour(double share, bool on_black);
 
-/// The colour of the track with this number: the same in every picture, unlike those of neighbouring numbers.
+/// The colour of the track with this number: the same in every picture, and unlike that of successive
+/// numbers.
 Colour track_colour(std::int64_t track_id, bool on_black);
 
 /// `colour` with `share` of `other` mixed in.

@@ -18,9 +18,9 @@
 namespace motes::app {
 namespace {
 
-constexpr double kLeastPanel = 120;  ///< pixels a side
-constexpr double kFading = 0.55;     ///< how much of the background the farthest tracks take on
-constexpr double kFlatSide = 0.05;   ///< of the longest side: what a box without height gets
+constexpr double kLeastPanel = 120;  ///< pixels per side
+constexpr double kFading = 0.55;     ///< share of the background in the colour of the farthest tracks
+constexpr double kFlatSide = 0.05;   ///< smallest side of a box, relative to its longest side
 
 Vec3 point_of(const TrackSet& tracks, std::size_t p) {
   return {tracks.x_um[p], tracks.y_um[p], tracks.z_um[p]};
@@ -28,7 +28,7 @@ Vec3 point_of(const TrackSet& tracks, std::size_t p) {
 
 bool finite(const Vec3& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
-/// The ends of a side: out to a round number where one is near, and never of no length.
+/// Extends a side to round numbers if these are near, and gives it a length if it has none.
 void round_side(double& low, double& high, double longest) {
   const double least = longest > 0 ? kFlatSide * longest : 1;
   if (high - low < least) {
@@ -96,12 +96,12 @@ std::pair<double, double> range_of(const std::vector<std::vector<double>>& value
     for (const double value : panel) bounds.add(value);
   }
   if (bounds.low > bounds.high)
-    throw InputError("--color " + colour + ": no point has a value of it; choose another");
+    throw InputError("--color " + colour + ": no point has a value; choose another property");
   if (bounds.low == bounds.high) return {bounds.low - 0.5, bounds.high + 0.5};
   return {bounds.low, bounds.high};
 }
 
-/// The panels' areas in rows from the top: as many columns as let a panel of 4:3 be largest.
+/// The areas of the panels in rows from the top, with the number of columns that makes panels of 4:3 largest.
 std::vector<Rect> tile(const Rect& room, std::size_t count) {
   std::size_t columns = 1;
   double best = 0;
@@ -126,7 +126,7 @@ std::vector<Rect> tile(const Rect& room, std::size_t count) {
   return areas;
 }
 
-/// Adds the input's points that are to be seen, as lines, and the marks.
+/// Adds the visible points of the input, as lines, and the marks.
 void add_tracks(Panel& panel, const RenderOptions& options, const RenderInput& input,
                 const std::vector<Colour>& colours) {
   const TrackSet& tracks = input.tracks;
@@ -159,7 +159,7 @@ void add_tracks(Panel& panel, const RenderOptions& options, const RenderInput& i
   }
 }
 
-/// Far tracks fade into the background, so that one sees which of two crossing lines is in front.
+/// Fades far tracks into the background, to show which of two crossing lines is in front.
 void fade(Panel& panel, const Colour& background) {
   const double span = panel.view.far - panel.view.near;
   for (std::size_t p = 0; p < panel.points.size(); ++p) {
@@ -192,7 +192,7 @@ Box3 box_of(std::span<const RenderInput> inputs, const std::optional<Box3>& cont
     for (std::size_t p = 0; p < input.tracks.points(); ++p) add(point_of(input.tracks, p));
   }
   if (sides[0].low > sides[0].high) {
-    throw InputError(inputs.front().path + ": holds no tracks with positions; there is nothing to draw");
+    throw InputError(inputs.front().path + ": has no tracks with positions, so there is nothing to draw");
   }
   if (contents) {
     add(contents->low);
@@ -224,8 +224,7 @@ Picture lay_out(const RenderOptions& options, std::span<const RenderInput> input
     picture.range = options.range ? *options.range : range_of(values, options.colour);
   }
 
-  // The size of letters: in proportion to the panels, but not much smaller than is legible in the whole
-  // picture.
+  // The size of the letters is proportional to the panels, but legible in the whole picture.
   const double whole = std::min(options.width, options.height);
   Rect room{0, 0, static_cast<double>(options.width), static_cast<double>(options.height)};
   const Rect sample = tile(room, inputs.size()).front();
@@ -239,7 +238,7 @@ Picture lay_out(const RenderOptions& options, std::span<const RenderInput> input
   const std::vector<Rect> areas = tile(room, inputs.size());
   if (std::min(areas.front().width, areas.front().height) < kLeastPanel) {
     throw UsageError(
-        fmt::format("--size: {}x{} leaves less than {:g} pixels a side for each of {} panels; give more",
+        fmt::format("--size: {}x{} leaves less than {:g} pixels per side for each of {} panels; give more",
                     options.width, options.height, kLeastPanel, inputs.size()));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {

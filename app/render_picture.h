@@ -19,11 +19,11 @@ namespace motes::app {
 
 struct RenderOptions {
   std::string colour = "track";                    ///< "track", "time", "speed", or the name of a property
-  std::optional<std::pair<double, double>> range;  ///< of the colour scale; none: that of the data
+  std::optional<std::pair<double, double>> range;  ///< ends of the colour scale; none: those of the data
   int width = 1600, height = 1200;
   double azimuth_deg = 30, elevation_deg = 20;
-  std::optional<std::int32_t> until;  ///< last frame drawn; none: the last there is
-  std::optional<std::int32_t> tail;   ///< how many frames up to there; none: all
+  std::optional<std::int32_t> until;  ///< last frame drawn; none: the last one
+  std::optional<std::int32_t> tail;   ///< number of frames drawn, up to the last; none: all
   double line_width = 2;              ///< pixels
   bool on_black = false, axes = true, points = false;
 };
@@ -35,7 +35,7 @@ struct RenderInput {
   TrackSet tracks;
 };
 
-/// Drawn over everything, in pixels from the picture's lower left corner.
+/// Drawn over the panels, in pixels from the picture's lower left corner.
 struct Overlay {
   struct Line {
     Pixel from, to;
@@ -56,15 +56,15 @@ struct Overlay {
   std::vector<Text> texts;
 };
 
-/// One set of tracks in its box.
+/// One set of tracks in the box.
 struct Panel {
   Rect area;
   View view;
   std::vector<Vec3> points;     ///< [points]
   std::vector<Colour> colours;  ///< [points]
   std::vector<std::pair<std::size_t, std::size_t>>
-      lines;                                       ///< points [first, second) joined; one alone is a dot
-  std::vector<std::size_t> marks;                  ///< points with a marker: each track's last
+      lines;                                       ///< joined points [first, second); a single one is a dot
+  std::vector<std::size_t> marks;                  ///< points with a marker: the last of each track
   std::vector<std::pair<Vec3, Vec3>> edges, grid;  ///< of the box, behind the tracks
 };
 
@@ -79,15 +79,15 @@ struct Picture {
   Overlay overlay;
 };
 
-/// The smallest box around all finite points, moved out to ticks nearby; `contents` too where given. Every
-/// side has a length. Throws InputError where there is no finite point.
+/// The smallest box around all finite points and `contents` (if given), extended to ticks nearby. Every side
+/// has a length. Throws InputError if there is no finite point.
 Box3 box_of(std::span<const RenderInput> inputs, const std::optional<Box3>& contents);
 
-/// Lays the picture out: one panel an input, all with the same box and colour scale, so that they can be
-/// compared. A line is broken where frames are missing, and at points that are not finite. `contents` is the
-/// volume's box, if there is one. Throws UsageError for an unknown property (naming the nearest), inputs in
-/// different length units, or a picture too small for its panels; InputError where there is nothing finite to
-/// draw. O(points).
+/// Lays the picture out: one panel per input, all with the same box and colour scale, so that they can be
+/// compared. A line is broken at missing frames and at points that are not finite. `contents`: the box of the
+/// volume, if there is one. Throws UsageError for an unknown property (naming the nearest), inputs in
+/// different length units, or a picture too small for its panels; InputError if no point is finite.
+/// O(points).
 Picture lay_out(const RenderOptions& options, std::span<const RenderInput> inputs,
                 const std::optional<Box3>& contents = std::nullopt);
 

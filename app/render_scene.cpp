@@ -1,6 +1,6 @@
-// The layout is done (app/render_picture.h); here it becomes VTK's actors. Everything is drawn at twice the
-// size and averaged down: that smooths lines and letters alike, whether or not the driver can multisample.
-// A child process draws: VTK aborts where a display has no suitable OpenGL, and drivers crash without memory.
+// Makes VTK's actors from the layout (app/render_picture.h). Everything is drawn at twice the size and
+// averaged down, which smooths lines and letters whether or not the driver can multisample. A child process
+// draws, since VTK aborts on a display without suitable OpenGL, and drivers crash without memory.
 
 #include "app/render_scene.h"
 
@@ -48,17 +48,17 @@ namespace motes::app {
 namespace {
 
 constexpr int kFiner = 2;
-/// Drivers allow pictures of at least this many pixels a side.
+/// Drivers allow pictures of at least this many pixels per side.
 constexpr int kLargestSide = 8192;
 constexpr double kGridWidth = 1, kEdgeWidth = 1.4;  ///< pixels
-/// Opacity of the brightest voxels: tracks behind them still show.
+/// Opacity of the brightest voxels; tracks behind them are visible.
 constexpr double kVolumeOpacity = 0.85;
 
 void set_colour(double out[3], const Colour& colour) {
   for (std::size_t i = 0; i < 3; ++i) out[i] = colour[i] / 255.0;
 }
 
-/// Points and lines as they are handed to VTK.
+/// Points and lines in VTK's form.
 struct Shapes {
   vtkNew<vtkPoints> points;
   vtkNew<vtkUnsignedCharArray> colours;
@@ -151,7 +151,7 @@ void add_lines(vtkRenderer* renderer, const Panel& panel, const Picture& picture
   }
 }
 
-/// The voxels, or the only plane twice: rays pass between planes.
+/// Copies the voxels to the image; a single plane twice, since rays pass between planes.
 template <class Array, class T>
 void hand_over(vtkImageData* image, const std::vector<T>& voxels) {
   vtkNew<Array> values;
@@ -171,8 +171,8 @@ void hand_over(vtkImageData* image, const std::vector<T>& voxels) {
   image->GetPointData()->SetScalars(values);
 }
 
-/// Grey levels between which a volume is shown: nearly all voxels are background, so those are not
-/// drawn, and only the very brightest are fully so. From a sample of the voxels, to be quick.
+/// The grey levels between which a volume is shown. Nearly all voxels are background and are not drawn; only
+/// the very brightest are fully drawn. Estimated from a sample of the voxels.
 std::pair<double, double> contrast_of(const VolumeFrame& volume) {
   return std::visit(
       [](const auto& voxels) -> std::pair<double, double> {
@@ -205,7 +205,7 @@ vtkSmartPointer<vtkImageData> image_of(const VolumeFrame& volume) {
   return image;
 }
 
-/// The volume as VTK draws it, shared by all panels' renderers.
+/// The volume and its properties for VTK, shared by the renderers of all panels.
 struct VolumeLook {
   vtkSmartPointer<vtkImageData> image;
   vtkNew<vtkVolumeProperty> property;
@@ -230,7 +230,7 @@ void add_volume(vtkRenderer* renderer, const VolumeLook& look, const Execution& 
   vtkNew<vtkFixedPointVolumeRayCastMapper> mapper;
   mapper->SetInputData(look.image);
   mapper->SetBlendModeToMaximumIntensity();
-  // Sampling by the time that is left would make pictures differ from run to run.
+  // Adapting the sample distance to the time that is left would make pictures differ from run to run.
   mapper->AutoAdjustSampleDistancesOff();
   mapper->SetImageSampleDistance(static_cast<float>(finer));
   mapper->SetSampleDistance(static_cast<float>(
@@ -263,7 +263,7 @@ vtkSmartPointer<vtkTextActor> text_actor(const Overlay::Text& text, const Colour
   double colour[3];
   set_colour(colour, ink);
   look->SetColor(colour);
-  // VTK aligns along the words and across them; upright words have their tops on the left.
+  // VTK aligns along the text and across it; upright text has its top on the left.
   const int along = text.upright ? text.up : text.across, over = text.upright ? -text.across : text.up;
   if (text.upright) look->SetOrientation(90);
   look->SetJustification(along < 0 ? VTK_TEXT_LEFT : along > 0 ? VTK_TEXT_RIGHT : VTK_TEXT_CENTERED);
@@ -292,7 +292,7 @@ void add_overlay(vtkRenderer* renderer, const Picture& picture, int finer) {
   for (const Overlay::Text& text : overlay.texts) renderer->AddActor2D(text_actor(text, picture.ink, finer));
 }
 
-/// The window's pixels, rows from the top, each the mean of finer x finer drawn ones.
+/// The window's pixels, rows from the top, each the mean of finer x finer pixels drawn.
 io::RgbImage shrink(vtkUnsignedCharArray* drawn, const Picture& picture, int finer) {
   io::RgbImage image{picture.width, picture.height, {}};
   const auto width = static_cast<std::size_t>(picture.width),
@@ -364,10 +364,10 @@ io::RgbImage draw_here(const Execution& execution, const Picture& picture, const
 
 constexpr char kDrawn = 'd', kFailed = 'f';
 
-/// In the child: sends kDrawn and the pixels, or kFailed and why.
+/// In the child process: sends kDrawn and the pixels, or kFailed and the reason.
 void send_drawn(system::Channel& channel, const Execution& execution, const Picture& picture,
                 const VolumeFrame* volume) {
-  // Mesa's renderer hangs if the system refuses it one of its threads; told to use none, it draws without.
+  // Mesa's renderer hangs if the system refuses to start one of its threads; with 0 it draws without threads.
   const int wanted = std::min(system::online_processors(), 32) + 4;
   if (system::startable_threads(wanted) < wanted) system::set_environment("LP_NUM_THREADS", "0");
   std::string answer(1, kDrawn);

@@ -9,9 +9,9 @@
 
 namespace motes::app {
 
-/// Draws the picture. A volume, where given, is drawn into every panel as a maximum intensity projection, ray
+/// Draws the picture. A volume, if given, is drawn into every panel as a maximum intensity projection, ray
 /// cast on the CPU: light on black, dark on white. Needs a display (app/display.h) until it returns. Throws
-/// ResourceError where VTK cannot draw there, or the system starts no process.
+/// ResourceError if VTK cannot draw on it, or if no process can be started.
 io::RgbImage draw(const Execution& execution, const Picture& picture, const VolumeFrame* volume = nullptr);
 
 }  // namespace motes::app

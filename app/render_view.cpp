@@ -37,7 +37,7 @@ View fit_view(const Box3& box, double azimuth_deg, double elevation_deg, const R
   const double away = kDistance * std::sqrt(dot(size, size));
   view.eye = middle - away * view.forward;
 
-  // The projected corners at one pixel per unit of tangent; then all is scaled and moved into the room.
+  // Projects the corners at one pixel per unit of tangent, then scales and moves everything into the room.
   constexpr double kFar = std::numeric_limits<double>::infinity();
   Pixel low{kFar, kFar}, high{-kFar, -kFar};
   view.near = kFar;

@@ -26,10 +26,10 @@ struct Pixel {
   double x = 0, y = 0;
 };
 
-/// A perspective camera. It looks from `eye` along `forward`; a point that lies `right`, `up` and `depth`
-/// from the eye falls on pixel centre + pixels * (right, up) / depth.
+/// A perspective camera at `eye` that looks along `forward`. A point at distances `right`, `up` and `depth`
+/// from the eye is projected to the pixel centre + pixels * (right, up) / depth.
 struct View {
-  Vec3 eye, right, up, forward;  ///< unit vectors but for the eye
+  Vec3 eye, right, up, forward;  ///< unit vectors, except for the eye
   double pixels = 1;
   Pixel centre;
   double near = 0, far = 1;  ///< depths of the box's nearest and farthest corner
@@ -38,8 +38,8 @@ struct View {
   Pixel project(const Vec3& point) const;
 };
 
-/// The camera that shows all of the box, as large as `room` holds it and in its middle. At azimuth 0 and
-/// elevation 0 (degrees) x runs to the right, y away and z up; a growing azimuth walks the camera around z
+/// The camera that shows the whole box as large as possible in the middle of `room`. At azimuth 0 and
+/// elevation 0 (degrees), x points to the right, y away and z up. A growing azimuth moves the camera around z
 /// towards +x, a growing elevation lifts it; at elevation 90 it looks down on xy.
 View fit_view(const Box3& box, double azimuth_deg, double elevation_deg, const Rect& room);
 

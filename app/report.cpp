@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Null where not counted.
+/// Null if nothing was counted.
 ordered_json count_or_null(std::int64_t count) {
   return count > 0 ? ordered_json(count) : ordered_json(nullptr);
 }
@@ -107,7 +107,7 @@ ordered_json gate_json(const GateChoice& choice) {
 
 namespace {
 
-/// Links from each frame to the next, and over gaps.
+/// The number of links from each frame to the next, and over gaps.
 struct LinkCounts {
   std::vector<std::int64_t> direct, over_gaps;
 };

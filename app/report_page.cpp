@@ -49,7 +49,8 @@ ordered_json counts_chart(const PointSeries& series, const ordered_json& report)
                 series_of("links", means_of(from, each), means_of(links, each))});
 }
 
-/// Lengths of links one step long; a regular sample of them if there are more than a million.
+/// Lengths of links over one frame step, of a regular sample of tracks if there are more than a million
+/// points.
 std::vector<double> displacements(const TrackSet& tracks, std::int32_t step) {
   constexpr std::size_t kMost = 1'000'000;
   const std::size_t every = tracks.points() / kMost + 1;
@@ -75,7 +76,7 @@ ordered_json displacement_chart(const TrackSet& tracks, std::int32_t step, const
   for (const double length : lengths) y[std::min(kBins - 1, static_cast<std::size_t>(length / width))] += 1;
   if (lengths.empty()) x.clear(), y.clear();
   ordered_json histogram = series_of("links", x, y);
-  histogram["steps"] = "before";  // Chart.js: a bin's count holds up to the next edge
+  histogram["steps"] = "before";  // Chart.js: a value applies up to the next x
   std::vector<ordered_json> all{std::move(histogram)};
   if (gate.bounded() && !lengths.empty()) {
     ordered_json line = series_of("gate (" + to_string(gate.source) + ")", {gate.um, gate.um},
@@ -186,10 +187,10 @@ TrackBox box_of(const TrackSet& tracks) {
   return box;
 }
 
-/// About the most points drawn of a track: points of longer ones are left out.
+/// Of tracks longer than about this number of points, only some points are drawn.
 constexpr std::int64_t kMostOfTrack = 20'000;
 
-/// n such that every n-th point is drawn.
+/// The n of which every n-th point is drawn.
 std::int64_t thinning(const TrackSet& tracks) {
   std::int64_t longest = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
@@ -201,7 +202,7 @@ std::int64_t points_drawn(const TrackSet& tracks, std::size_t t, std::int64_t ev
   return (tracks.track_offsets[t + 1] - tracks.track_offsets[t] + every - 1) / every;
 }
 
-/// The longest tracks, up to kMostPoints points, which a browser can still rotate smoothly.
+/// The longest tracks, up to kMostPoints points, which a browser rotates smoothly.
 std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks, std::int64_t every) {
   constexpr std::int64_t kMostPoints = 200'000;
   std::vector<std::size_t> order;
@@ -218,7 +219,7 @@ std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks, std::int64_t eve
   return order;
 }
 
-/// JSON within HTML: a "</script>" in a string must not end the element.
+/// JSON for use in HTML: "<" is escaped, so that a "</script>" in a string does not end the element.
 std::string embedded(const ordered_json& data) {
   const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   std::string out;

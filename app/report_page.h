@@ -14,16 +14,16 @@
 
 namespace motes::app {
 
-/// What the page says besides the report.
+/// Contents of the page besides the report.
 struct PageFacts {
   std::string title, summary;
-  const nlohmann::ordered_json& report;  ///< report.json's contents: input, warnings and pairs are taken
+  const nlohmann::ordered_json& report;  ///< contents of report.json: input, warnings and pairs are used
   std::string picture_png;               ///< bytes of preview.png; empty: none
 };
 
-/// The page; its bytes do not depend on how long things took. Distances are of links one step long, at most a
-/// million of them; the mean squared displacement is over all pairs of points of a track that many frames
-/// apart. O(points x lags).
+/// The page. Its bytes do not depend on run times. Displacements are of links over one frame step, of at most
+/// about a million points; the mean squared displacement is over all pairs of points of a track with the same
+/// lag. O(points x lags).
 std::string report_page(const Session& session, const Config& config, const PageFacts& facts,
                         const PointSeries& series, const tracking::Gate& gate, const TrackSet& tracks);
 
@@ -31,12 +31,12 @@ std::string report_page(const Session& session, const Config& config, const Page
 nlohmann::ordered_json chart(const std::string& title, const std::string& x, const std::string& y,
                              std::vector<nlohmann::ordered_json> series);
 nlohmann::ordered_json series_of(const std::string& name, std::vector<double> x, std::vector<double> y);
-/// What the 3D view draws: the longest tracks, to 200,000 points.
+/// The data of the 3D view: the longest tracks, up to 200,000 points.
 nlohmann::ordered_json scene_of(const TrackSet& tracks);
 /// The page that shows title, summary, warnings, input, parameters, charts and scene of `data`.
 std::string page_of(const nlohmann::ordered_json& data, const std::string& picture_png);
 
-/// Where the value of a key came from: "default", "configuration file", "--set", "--gate" ...
+/// The source of a key's value: "default", "configuration file", "--set", "--gate" ...
 std::string origin_of(const Session& session, const Config& config, const std::string& key);
 
 }  // namespace motes::app

@@ -1,4 +1,4 @@
-/// The checkpoint of a run in its output folder, and the fingerprint that it depends on.
+/// The checkpoint of a run in its output folder, and the fingerprint of the run.
 
 #include "app/run_checkpoint.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 std::filesystem::path checkpoint_path(const std::filesystem::path& dir) { return dir / "checkpoint.log"; }
 
-/// Hash of the file's start and end and of blocks between: it detects a changed file of the same size and
-/// time.
+/// Hash of the file's start and end and of blocks between them. It detects a changed file of the same size
+/// and time.
 std::string content_hash(const std::filesystem::path& file, std::uintmax_t size) {
   constexpr std::uintmax_t kEnds = 65536, kBlock = 4096, kBlocks = 16;
   std::ifstream in(file, std::ios::binary);
@@ -43,8 +43,7 @@ std::string file_state(const std::filesystem::path& file) {
          content_hash(file, size) + "\n";
 }
 
-/// A checkpoint that is longer than its header holds frames; if none of them can be read, it belongs to
-/// another run.
+/// A checkpoint longer than its header has frames. If none of them can be read, it belongs to another run.
 std::vector<io::CheckpointRecord> frames_to_resume(const std::filesystem::path& path,
                                                    const std::string& fingerprint) {
   std::vector<io::CheckpointRecord> entries = io::read_checkpoint(path, fingerprint);
@@ -54,7 +53,7 @@ std::vector<io::CheckpointRecord> frames_to_resume(const std::filesystem::path& 
   if (entries.empty() && !missing && size > kHeaderBesidesFingerprint + fingerprint.size()) {
     throw UsageError(
         path.string() +
-        ": is the log of a run with other settings or another input, or is damaged; repeat that run's "
+        ": is the checkpoint of a run with other settings or another input, or is damaged; repeat that run's "
         "command, or leave out --resume to start from the first frame");
   }
   return entries;

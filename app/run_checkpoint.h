@@ -13,16 +13,15 @@
 
 namespace motes::app {
 
-/// What finished frames depend on: the version, the settings of input and detection, and name, size, time of
-/// change and sampled contents of the input's files. `data`: the file that
-/// holds the voxels where the input names another one (BigDataViewer XML). Runs that agree in it find the
-/// same detections.
+/// A text of everything that finished frames depend on: the version, the settings of input and detection, and
+/// name, size, time of change and sampled contents of the input's files. `data`: the file with the voxels, if
+/// the input names another one (BigDataViewer XML). Runs with the same fingerprint find the same detections.
 std::string run_fingerprint(const Config& config, const std::filesystem::path& data);
 
 class RunCheckpoint {
  public:
-  /// Begins a checkpoint in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked
-  /// for and the checkpoint there is another run's, ResourceError where the folder refuses.
+  /// Begins a checkpoint in `dir`, or continues the one there if `resume` is true. Throws UsageError if that
+  /// one is of another run, ResourceError if the folder cannot be written to.
   RunCheckpoint(const std::filesystem::path& dir, const std::string& fingerprint, bool resume);
 
   /// Frames that an earlier run finished, the first ones of the series in order.

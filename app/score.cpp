@@ -1,4 +1,4 @@
-/// motes score: found tracks against true ones.
+/// motes score: compares found tracks with true ones.
 
 #include <memory>
 
@@ -21,7 +21,7 @@ struct ScoreArguments {
   std::string truth, tracks, gate = "5", gate_link, frame_step = "1";
 };
 
-/// Where one side is in px and the voxel size is given, it is in um by now, or a pixel is 1 um.
+/// If one side is in px and the voxel size is given, that side is scaled to um already, or a pixel is 1 um.
 void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config,
                        const ScoreArguments& arguments) {
   if (truth.length_unit == found.length_unit) return;

@@ -13,8 +13,8 @@ namespace {
 struct Short {
   const char* name;
   const char* key;
-  const char* value;   ///< what help shows
-  ShortOptionSet set;  ///< the least that has it
+  const char* value;   ///< name of the value in help
+  ShortOptionSet set;  ///< smallest set that has it
 };
 
 constexpr std::array<Short, 7> kShort{

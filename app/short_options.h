@@ -9,23 +9,23 @@
 
 namespace motes::app {
 
-/// What was typed for each, by name ("gate"); empty where an option was not given.
+/// The values as given, by name ("gate"); empty for options that were not given.
 using ShortOptions = std::map<std::string, std::string>;
 
-/// Each has those of the ones before it.
+/// Each set includes the ones before it.
 enum class ShortOptionSet {
   units,      ///< --voxel, --dt: for files of tracks
   detection,  ///< --channel, --radius, --threshold
   linking,    ///< --gate, --min-length
 };
 
-/// What help says of each is the first sentence of its key's description.
+/// Adds the options of the set. The help of each is the first sentence of its key's description.
 void add_short_options(CommandOptions command, ShortOptions& values, ShortOptionSet set);
 
-/// The option that gave this key, or nothing.
+/// The name of the short option that set this key; empty if none did.
 std::string short_option_of(const ShortOptions& values, const std::string& key);
 
-/// Sets the keys of those that were given. Throws UsageError naming the option.
+/// Sets the keys of the given options. Throws UsageError that names the option.
 void apply_short_options(const ShortOptions& values, Config& config);
 
 }  // namespace motes::app

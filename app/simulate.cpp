@@ -1,4 +1,4 @@
-/// motes simulate: particles that move, with the truth, and volumes of them if asked.
+/// motes simulate: moving particles with ground truth, and volumes of them if requested.
 
 #include <memory>
 #include <utility>
@@ -31,7 +31,7 @@ struct SimulateArguments {
   std::string config, dir;
 };
 
-/// Beyond these, text is slow to write and to read: auto then takes HDF5 alone.
+/// Above these numbers of points, text is slow to write and read, so auto uses HDF5 only.
 constexpr std::size_t kMostTruthText = 2000000, kMostDetectionText = 5000000;
 
 std::vector<TrackFileKind> truth_kinds(const Config& config, std::size_t points) {
@@ -88,7 +88,7 @@ class Output {
     }
   }
 
-  /// The path of a file of that name, which is then listed.
+  /// The path of a file of that name, which is added to the list of files.
   std::filesystem::path named(const std::string& name) {
     files_.push_back(name);
     return dir_ / name;
@@ -96,7 +96,7 @@ class Output {
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  /// Which particle made which row of detections.csv; -1: none.
+  /// The particle of each row of detections.csv; -1: none.
   static std::string origins_text(const DetectionSeries& series,
                                   const std::vector<std::vector<sim::Origin>>& origins,
                                   const TrackSet& truth) {
@@ -117,7 +117,7 @@ class Output {
   std::vector<std::string> files_;
 };
 
-/// Times one stage under its name.
+/// Runs one stage with a progress bar and records its time.
 template <class Work>
 auto timed(Console& console, std::vector<StageTime>& stages, const std::string& name, const std::string& unit,
            std::int64_t count, const Work& work) {
@@ -129,8 +129,8 @@ auto timed(Console& console, std::vector<StageTime>& stages, const std::string& 
   return result;
 }
 
-/// Returns work(), which writes nothing. An interrupt is noticed in several places (the flag, parallel_for,
-/// the simulator), and has the same message from all of them.
+/// Returns work(), which must not write. An interrupt can be noticed in several places (the flag,
+/// parallel_for, the simulator); all give the same message.
 template <class Work>
 auto before_writing(const Work& work) {
   try {
@@ -162,7 +162,7 @@ void run_simulate(Session& session, const SimulateArguments& arguments) {
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; simulate more particles, or longer lives");
-  // Before the truth is written, which includes the brightness and size of each point.
+  // Before the truth is written, since the truth includes the brightness and size of each point.
   if (config.imaging.write_frames)
     before_writing([&] { sim::add_appearance(execution, truth, config.simulation, config.imaging.optics); });
   const bool wanted = !config.simulated.detections || !config.simulated.detections->empty();
@@ -177,7 +177,7 @@ void run_simulate(Session& session, const SimulateArguments& arguments) {
       return observed;
     });
   stop_if_interrupted("interrupted while simulating; nothing was written");
-  hear_interrupts();  // up to here there is nothing to keep, and a signal ends the process at once
+  hear_interrupts();  // before this there is nothing to keep, so a signal ends the process at once
   Output output(dir, config);
   timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
     output.truth(truth);

@@ -77,10 +77,10 @@ void add_simulated_world(std::vector<Option>& table) {
                       MOTES_AT(simulation.boundary),
                       "At the walls particles turn back (reflecting), re-enter on the other side (periodic), "
                       "end (absorbing), or leave and enter (open)."));
-  table.push_back(row("simulation.margin_um", "um", word_or("auto", real(kNotNegative)),
-                      MOTES_AT(simulation.margin_um),
-                      "open: width of the margin in which particles are followed unseen; auto: about as far "
-                      "as they move in a frame."));
+  table.push_back(
+      row("simulation.margin_um", "um", word_or("auto", real(kNotNegative)), MOTES_AT(simulation.margin_um),
+          "open: width of the margin outside the view in which particles are followed; auto: about as far "
+          "as they move in a frame."));
   table.push_back(
       row("simulation.same_track_on_return", "", truth_value(), MOTES_AT(simulation.same_track_on_return),
           "open: a particle that returns keeps its track, with a gap; false: it begins a new one."));
@@ -93,7 +93,7 @@ void add_simulated_world(std::vector<Option>& table) {
                       "Velocity common to all particles."));
   table.push_back(row("simulation.rotation_deg_s", "degrees/s", real(kAnyNumber),
                       MOTES_AT(simulation.rotation_deg_s),
-                      "Rotation of all particles around the box's centre."));
+                      "Rotation of all particles about the box's centre."));
   table.push_back(row("simulation.rotation_axis", "", per_axis(kAnyNumber),
                       MOTES_AT(simulation.rotation_axis), "Axis of the rotation."));
   table.push_back(row("simulation.flow", "",
@@ -227,7 +227,7 @@ void add_optics(std::vector<Option>& table) {
                       "none: constant width."));
   table.push_back(row("imaging.focal_plane_um", "um", word_or("auto", real(kAnyNumber)),
                       MOTES_AT(imaging.optics.focal_plane_um),
-                      "With defocus_um: z at which spots are sharp; auto: the middle of the box."));
+                      "With defocus_um: z at which spots are in focus; auto: the middle of the box."));
 }
 
 void add_imaging(std::vector<Option>& table) {
@@ -249,7 +249,7 @@ void add_imaging(std::vector<Option>& table) {
                       "Time in which the spots' photons fall to 1/e; none: no bleaching."));
   table.push_back(row("imaging.background", "photons", real(kNotNegative),
                       MOTES_AT(imaging.optics.background), "Mean background photons per voxel."));
-  table.push_back(row("imaging.gain", "grey levels a photon",
+  table.push_back(row("imaging.gain", "grey levels per photon",
                       real(Domain{0.015625, 4096, true, " from 0.015625 to 4096"}),
                       MOTES_AT(imaging.optics.gain), "Grey levels that a photon adds to a voxel."));
   table.push_back(row("imaging.offset", "grey levels", real(kNotNegative), MOTES_AT(imaging.optics.offset),

@@ -1,4 +1,4 @@
-/// motes track: the main job. Frames (or points) in, trajectories out.
+/// motes track: the main job, from frames or points to trajectories.
 
 #include "app/track.h"
 
@@ -45,7 +45,7 @@ struct TrackArguments {
   bool resume = false, force = false;
 };
 
-/// Detections of a volume series, kept in the output folder as they come; of several ranks, on rank 0.
+/// Detections of a volume series, saved in a checkpoint in the output folder; with ranks, by rank 0.
 PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
                             const std::filesystem::path& dir, bool resume, Communicator* ranks) {
   std::unique_ptr<RunCheckpoint> checkpoint;
@@ -62,7 +62,7 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
                        checkpoint.get(), ranks);
 }
 
-/// What the picture and the files for ParaView leave out.
+/// Notes the points and properties that the picture and the files for ParaView leave out.
 void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& console) {
   const std::size_t frames = io::frame_file_step(tracks);
   if (config.output.vtk && io::has_vtk() && frames > 1)
@@ -108,7 +108,7 @@ std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
                      counted(std::ssize(series.frames), "frames"));
 }
 
-/// Tracks say what the links did: of a million pairs, links would take as much memory as the tracks do.
+/// Frees the links once there are tracks: for a million pairs they take as much memory as the tracks.
 void release_links(const Config& config, LinkedSeries& linked) {
   for (tracking::PairLinks& pair : linked.pairs) pair.next = {};
   if (!config.output.pairs && linked.pairs.size() > kReportRows) {
@@ -137,7 +137,7 @@ void run_track(Session& session, const TrackArguments& arguments, Communicator* 
   std::unique_ptr<OutputFolder> folder;
   everywhere(ranks, [&] {
     config = track_config(session, arguments);
-    omp_set_num_threads(thread_count(share_of_threads(config)));  // io's loops take this many
+    omp_set_num_threads(thread_count(share_of_threads(config)));  // for the loops of io
     dir = output_path(arguments.dir, config.output.dir, config.input.path, "_tracks");
     if (!arguments.force) refuse_other_run(dir, config);
     bound_arrays(config, dir);
@@ -184,7 +184,7 @@ TrackSet kept_tracks(const Config& config, const PointSeries& series, const Link
                      Console& console) {
   TrackSet tracks = tracks_of(series, linked);
   if (config.linking.min_length) return without_short_tracks(std::move(tracks), *config.linking.min_length);
-  // A threshold that was asked for, or a table, says itself what a particle is.
+  // A given threshold, or a table, defines what a particle is, so no track is removed as noise.
   const bool by_motes = !series.radius_source.empty() && linked.series.has_value();
   if (!by_motes || config.detection.threshold || config.detection.max_count > 0) return tracks;
   const std::vector<char> noise = tracking::noise_tracks(tracks);
@@ -220,7 +220,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   LinkedSeries linked = link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
-  system::return_free_memory();  // what linking took: tracks and their files would come on top of it
+  system::return_free_memory();  // the memory of linking, before tracks and files need theirs
   const TrackSet tracks = kept_tracks(config, series, linked, console);
   release_links(config, linked);
   for (const std::string& warning : track_warnings(tracks)) console.warn(warning);

@@ -1,5 +1,5 @@
 #pragma once
-/// What `track` and `merge` share: from points to the folder of results.
+/// Shared by `track` and `merge`: from points to the folder of results.
 
 #include <filesystem>
 #include <string>
@@ -16,15 +16,15 @@ namespace motes::app {
 /// The outputs' names without their extensions, for OutputFolder.
 std::vector<std::string> result_stems();
 
-/// Tracks with everything that the series and its links tell, as they are written.
+/// Tracks with all properties from the series and its links, as written to files.
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked);
 
-/// The tracks of at least linking.min_length points. The console says how many were removed as noise.
+/// The tracks of at least linking.min_length points. A note tells how many were removed as noise.
 TrackSet kept_tracks(const Config& config, const PointSeries& series, const LinkedSeries& linked,
                      Console& console);
 
-/// Links the series, writes every file of the results into `dir`, and prints what came out. `report` begins
-/// report.json: the command and its input. Throws as link_series and the writers do.
+/// Links the series, writes all result files into `dir`, and prints a summary. `report` is the beginning of
+/// report.json: the command and its input. Throws the errors of link_series and the writers.
 void link_and_write(Session& session, const Config& config, const PointSeries& series,
                     const std::filesystem::path& dir, nlohmann::ordered_json report);
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By place, or by name where a folder was moved.
+/// Whether the paths are of the same place, or have the same name (after a folder was moved).
 bool same_images(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) || a.filename() == b.filename();

@@ -12,14 +12,14 @@
 
 namespace motes::app {
 
-/// Opens images to go with tracks. Their voxel size is input.voxel_um; without it, for images that state none
-/// and for those that a run has tracked, the one that this run's tracks.h5 states. `notes` receives a line
-/// where that is another than the images'. Throws as io::open_frames.
+/// Opens the images of tracks. Their voxel size is input.voxel_um if given; else, for images without one and
+/// for images that a run has tracked, the voxel size in that run's tracks.h5. If it differs from that of the
+/// images, a line is added to `notes`. Throws as io::open_frames.
 std::unique_ptr<io::FrameSource> open_images_of(const std::string& images, const std::string& tracks,
                                                 const Config& config, std::vector<std::string>& notes);
 
-/// What formats that point to images need: of `images`, which are at `path` (empty: in memory), else (null)
-/// of the configuration.
+/// The data for formats that refer to images: of `images` at `path` (empty: in memory), or, if null, of the
+/// configuration.
 io::TrackImage image_of(const std::string& path, const io::FrameSource* images, const TrackSet& tracks,
                         const Config& config);
 

@@ -26,7 +26,7 @@ struct OutputTask {
   std::function<void()> write;
 };
 
-/// One task after the other.
+/// Runs one task after the other.
 std::vector<WrittenFile> run(const std::vector<OutputTask>& tasks, int threads) {
   omp_set_num_threads(threads);  // each thread has a setting of its own
   std::vector<WrittenFile> written;
@@ -44,7 +44,7 @@ void write_h5(const std::filesystem::path& path, const Config& config, const Poi
   extras.frames = &series.frames;
   extras.voxel_um = series.voxel_um;
   extras.source = config.input.path;
-  // What only changes speed or place stays out, so that equal runs give equal files.
+  // Keys that only affect speed or place are left out, so that equal runs give equal files.
   extras.configuration = to_yaml(without_policy(config), {"input", "detection", "linking"});
   io::write_tracks_h5(path, tracks, extras);
 }
@@ -59,7 +59,7 @@ void write_config(const std::filesystem::path& path, const Config& config, const
   io::write_text(path, effective);
 }
 
-/// `work` beside the caller, or by it where the system refuses a thread.
+/// Runs `work` in parallel to the caller, or later in the caller if the system refuses a thread.
 std::future<std::vector<WrittenFile>> beside(std::launch policy,
                                              const std::function<std::vector<WrittenFile>()>& work) {
   try {
@@ -74,7 +74,7 @@ void write_pairs(const std::filesystem::path& file, const PointSeries& series, c
                                      : pairs_csv(series.frames, linked.pairs));
 }
 
-/// The tracks with their coordinates once more as the properties x, y, z.
+/// The tracks with their coordinates repeated as the properties x, y, z.
 TrackSet with_plain_names(TrackSet tracks) {
   std::vector<PropertyColumn> columns{{"x", tracks.x_um}, {"y", tracks.y_um}, {"z", tracks.z_um}};
   for (PropertyColumn& column : tracks.point_properties) columns.push_back(std::move(column));
@@ -87,7 +87,7 @@ void write_csv(const std::filesystem::path& file, const Config& config, const Tr
   if (plain)
     io::write_tracks_csv(file, with_plain_names(tracks));
   else
-    io::write_tracks_csv(file, tracks);  // which are not copied: a large series fills the memory
+    io::write_tracks_csv(file, tracks);  // without a copy, since a large series fills the memory
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
                                              const std::filesystem::path& dir, const PointSeries& series,
                                              const TrackSet& tracks, const LinkedSeries& linked) {
   const std::int32_t step = config.input.frame_step;
-  // HDF5 knows one thread at a time, and VTK, which makes pictures too, another.
+  // One thread at a time uses HDF5, and another one VTK, which also makes pictures.
   std::vector<OutputTask> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
   std::vector<OutputTask> tables{
       {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},

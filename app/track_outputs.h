@@ -16,11 +16,11 @@ namespace motes::app {
 
 struct WrittenFile {
   std::string name;
-  double seconds = 0;  ///< files are written side by side, so these add up to more than the whole took
+  double seconds = 0;  ///< files are written in parallel, so the sum exceeds the elapsed time
 };
 
-/// Writes them into `dir`; the tables, VTK's files and the picture side by side where threads are allowed.
-/// Throws as io's writers.
+/// Writes the files into `dir`: HDF5 files, tables, and VTK files with the picture in parallel if threads are
+/// allowed. Throws as io's writers.
 std::vector<WrittenFile> write_track_outputs(const Execution& execution, const Config& config,
                                              const std::filesystem::path& dir, const PointSeries& series,
                                              const TrackSet& tracks, const LinkedSeries& linked);

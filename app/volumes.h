@@ -20,7 +20,7 @@ struct WrittenVolumes {
 };
 
 /// Renders all frames of the truth, one at a time, into `folder`/frames. Throws as sim::Renderer and the
-/// writers do; Interrupted leaves nothing behind.
+/// writers do; after Interrupted no volumes are left.
 WrittenVolumes write_volumes(const Execution& execution, const Config& config, const TrackSet& truth,
                              const std::filesystem::path& folder, Console& console);
 

@@ -17,11 +17,11 @@
 namespace motes::app {
 namespace {
 
-/// Fewer right links than this, of those there are, ask for an explanation.
+/// There is an explanation only if the share of right links is below this,
 constexpr double kFew = 0.5;
-constexpr double kExplains = 2;  ///< times as many right links
+constexpr double kExplains = 2;  ///< and another reading gives this many times as many
 
-/// Half the distance between the 5th and the 95th percentile: a spread that few wild points leave alone.
+/// Half the distance between the 5th and the 95th percentile, which few outliers hardly change.
 double spread(std::vector<double> values) {
   return values.empty() ? 0 : (quantile(values, 0.95) - quantile(values, 0.05)) / 2;
 }
@@ -32,14 +32,14 @@ bool explains(const Execution& execution, const TrackSet& truth, const TrackSet&
   return now.recall > kFew && now.recall > kExplains * scores.link.recall;
 }
 
-/// The found tracks, their frames counted `by` later.
+/// The found tracks with `by` added to their frames.
 TrackSet shifted(TrackSet tracks, std::int32_t by) {
   for (std::int32_t& frame : tracks.frame) frame += by;
   return tracks;
 }
 
-/// The median distance of nearest neighbours in the frame with the most points, of up to 500 of them;
-/// infinity where no frame has two.
+/// The median distance of nearest neighbours in the frame with the most points, for up to 500 of them;
+/// infinite if no frame has two points.
 double spacing_in(const TrackSet& tracks) {
   constexpr std::size_t kMost = 500;
   std::map<std::int32_t, std::vector<std::size_t>> frames;
@@ -71,8 +71,8 @@ std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstim
   if (gate_um >= estimate.displacement_um) return {};
   const auto length = [&](double um) { return fmt::format("{:.4g}{}{}", um, unit.empty() ? "" : " ", unit); };
   return {
-      fmt::format("the gate of {} is shorter than the typical displacement of {}: most links are cut off; {} "
-                  "is what the data suggest",
+      fmt::format("the gate of {} is shorter than the typical displacement of {}: most links are cut; the "
+                  "data suggest {}",
                   length(gate_um), length(estimate.displacement_um), length(estimate.gate_um))};
 }
 
@@ -93,7 +93,7 @@ std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames)
 std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points) {
   if (repeats == 0 || 100 * repeats < points) return {};
   return {
-      fmt::format("{} of {} points lie exactly where another point of their frame does: does the input hold "
+      fmt::format("{} of {} points lie exactly where another point of their frame does: does the input have "
                   "points twice? The links of such points are a guess",
                   repeats, points)};
 }
@@ -104,7 +104,7 @@ std::vector<std::string> track_warnings(const TrackSet& tracks) {
   if (tracks.tracks() > 1 && *first == *last)
     return {fmt::format(
         "all detections are in frame {}, so there is nothing to link: if the planes of an image are times, "
-        "say so (--set input.axes=TYX); of a table, check the frame column",
+        "set --set input.axes=TYX; for a table, check the frame column",
         *first)};
   std::size_t single = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
@@ -123,7 +123,7 @@ std::vector<std::string> score_warnings(const Execution& execution, const TrackS
   const double spacing = spacing_in(truth);
   if (scores.gate > spacing)
     lines.push_back(fmt::format(
-        "the gate of {:.4g} {} is longer than the typical distance of neighbouring true particles, "
+        "the gate of {:.4g} {} is longer than the typical distance between neighbouring true particles, "
         "{:.4g} {}: a found position may match the wrong particle{}",
         scores.gate, truth.length_unit, spacing, truth.length_unit,
         spacing > 0 ? fmt::format("; give a shorter gate, such as {:.2g}", spacing / 2) : ""));
@@ -161,7 +161,7 @@ std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
   constexpr std::size_t kFewTracks = 10;
   constexpr double kKeepsDirection = 0.2;
   if (motion.lags.empty() && options.min_length > 2)
-    return {fmt::format("no track has {} points, so motion cannot be measured; ask for fewer",
+    return {fmt::format("no track has {} points, so motion cannot be measured; set a lower --min-length",
                         options.min_length)};
   if (motion.lags.empty())
     return {
@@ -172,7 +172,7 @@ std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
                                 counted(std::ssize(motion.tracks), "tracks")));
   if (motion.lags.front().step_correlation > kKeepsDirection)
     lines.push_back(fmt::format(
-        "successive steps go the same way (correlation {:.2f}), so this is not diffusion: the "
+        "successive steps have similar directions (correlation {:.2f}), so this is not diffusion, and the "
         "diffusion constant does not describe it{}",
         motion.lags.front().step_correlation,
         options.remove_drift ? "" : "; --remove-drift subtracts the mean motion of all particles"));

@@ -14,26 +14,26 @@
 
 namespace motes::app {
 
-/// A gate that was given and is shorter than what particles typically move. `unit` may be empty.
+/// If a given gate is shorter than the typical displacement. `unit` may be empty.
 std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstimate& estimate,
                                        const std::string& unit);
 
-/// Frames without detections, between frames that have some.
+/// If frames have no detections while others have some.
 std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames);
 
-/// Where a hundredth of the points or more lie exactly where another point of their frame does.
+/// If at least a hundredth of the points coincide with another point of their frame.
 std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points);
 
-/// Most tracks are a single point.
+/// If most tracks are a single point.
 std::vector<std::string> track_warnings(const TrackSet& tracks);
 
-/// A gate longer than the distance of neighbouring true particles. Where few links are right, but more than
-/// twice as many are if the found tracks' frames are counted from one earlier or later, or their coordinates
-/// scaled to the true ones' spread.
+/// If the gate is longer than the distance of neighbouring true particles. If few links are right, but more
+/// than twice as many are after frames are shifted by one, or coordinates scaled to the spread of the true
+/// ones.
 std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
                                         const TrackSet& found, const Scores& scores);
 
-/// What forbids to take figures of motion at their word: few tracks or none, steps that go the same way.
+/// If the figures of motion are uncertain: few tracks or none, or steps with similar directions.
 std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
                                          const tracking::AnalysisOptions& options);
 

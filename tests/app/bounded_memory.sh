@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# execution.memory_gb: the bytes of a run in memory, with less of it resident; full disks and killed runs.
+# execution.memory_gb: the same bytes as a run in memory, with less resident memory; full disks and killed runs.
 # Arguments: the executable.
 set -uo pipefail
 motes=$1
@@ -9,11 +9,11 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 [ "$(stat -f -c %T "$work")" != tmpfs ] || { echo "skipped: $work is memory"; exit 77; }
-export TMPDIR=$work/files  # where the arrays lie
+export TMPDIR=$work/files  # the folder of the arrays
 mkdir "$TMPDIR"
 nothing_left() { [ -z "$(ls -A "$TMPDIR")" ] || fail "$1: a file is left"; }
 
-# Arguments: a name, options of simulate. Frames of so little memory are detected in files.
+# Arguments: a name, options of simulate. With so little memory, frames are searched in files.
 simulate() {
   local name=$1
   shift
@@ -43,7 +43,7 @@ compare plane "$(simulate plane --set simulation.frames=3 --set simulation.parti
 "$motes" detect "$tiff" -o "$work/whole.h5" --quiet && "$motes" detect "$tiff" -o "$work/files.h5" --quiet \
   --set execution.memory_gb=0.0001 && cmp "$work/whole.h5" "$work/files.h5" || fail "detect"
 
-# Less is resident.
+# The peak of resident memory is smaller.
 peak() { grep -o '"peak_memory_mb": [0-9]*' "$1/report.json" | grep -o '[0-9]*$'; }
 large=$(simulate large --set simulation.frames=2 --set simulation.particles=400 --set 'simulation.box_um=[12, 42, 42]')
 "$motes" track "$large" -o "$work/whole" --quiet || fail "large, in memory"
@@ -53,7 +53,7 @@ whole=$(peak "$work/whole") bounded=$(peak "$work/bounded")
 echo "peak: $whole MB in memory, $bounded MB in files"
 [ "$bounded" -lt $((whole * 7 / 10)) ] || fail "$bounded MB in files, $whole MB in memory"
 
-# Of tables too, whose rows may be in any order: arrays that exceed the bound together are files.
+# The same for tables, with rows in any order: arrays that together exceed the bound are files.
 "$motes" simulate "$root/configs/demo.yaml" -o "$work/table" --quiet --set simulation.particles=120000 \
   --set simulation.frames=6 --set 'simulation.box_um=[49, 49, 49]' --set simulation.speed_um_s=0.1 \
   --set 'simulation.detections=[csv]' --set simulation.min_distance_um=0.01 --set imaging.write_frames=false || fail "a table"
@@ -83,7 +83,7 @@ nothing_left "tables"
   exit $failed
 ) || failed=1
 
-# A run that is killed leaves no file.
+# A killed run leaves no file.
 "$motes" track "$large" -o "$work/killed" --quiet --set execution.memory_gb=0.2 &
 run=$!
 for _ in $(seq 100); do
@@ -95,7 +95,7 @@ kill -9 $run
 wait $run 2>/dev/null
 nothing_left "killed"
 
-# Folders that cannot hold arrays are named: memory, no such folder, a full disk.
+# Folders that cannot have arrays are named: in memory, missing, on a full disk.
 refused() {
   local code=$1 words=$2
   shift 2
@@ -113,7 +113,7 @@ if mkfs.ext4 -q "$work/image" 2>/dev/null && mount -o loop "$work/image" "$work/
 else
   echo "a full disk: skipped, no file system can be mounted"
 fi
-# A disk that fills up later: a file may not be as large as the frame.
+# A disk that becomes full later: a file may not be as large as the frame.
 (ulimit -f 2000; trap '' XFSZ; refused 4 'no array of' "$motes"; exit $failed) || failed=1
 nothing_left "a limit of file sizes"
 exit $failed

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The program starts in a folder that holds files named like the libraries it needs.
+# The program starts in a folder with files named like the libraries that it needs.
 # Arguments: the executable.
 set -euo pipefail
 motes=$(realpath "$1")

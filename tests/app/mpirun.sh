@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# motes match on ranks of mpirun: the pairs and duals of one process (cardinality: as many pairs), one line and the exit code for
-# errors, no rank left waiting. Arguments: the executable. Exit code 77: mpirun or the module is missing.
+# motes match on ranks of mpirun: the pairs and duals of one process (cardinality: the same number of pairs), one line and the
+# exit code for errors, no rank left waiting. Arguments: the executable. Exit code 77: mpirun or the module is missing.
 set -uo pipefail
 motes=$1
 module=$(dirname "$motes")/libmotes_mpi.so
@@ -29,7 +29,7 @@ for instance in 'gen:uniform?rows=61&high=600' 'gen:uniform?rows=40&cols=53&high
   done
 done
 
-# The objective of one process; of several optima another may be given.
+# The objective of one process; the optimum may be another one.
 for instance in 'gen:uniform?rows=701&high=7010&type=float' 'gen:uniform?rows=900&cols=620&high=300' \
   'gen:low-rank?n=600&rank=3' 'gen:uniform?rows=40&high=90&density=.3&unmatched=20' 'gen:points?n=900&sigma=.6'; do
   "$motes" match "$instance" --solver jv --backend cpu --json "$work/report" >/dev/null || fail "jv alone"
@@ -60,7 +60,7 @@ for instance in 'gen:gated?n=2000&degree=5' 'gen:road?n=1500' 'gen:rmat?scale=9&
   cmp -s "$work/first" "$work/second" || fail "$instance: other pairs in the next run on 5 ranks"
 done
 
-# refused CODE PATTERN ARGUMENT...: one line of ours that matches, and that exit code.
+# refused CODE PATTERN ARGUMENT...: expects one line of motes that matches, and that exit code.
 refused() {
   local code=$1 pattern=$2
   shift 2
@@ -86,7 +86,7 @@ refused 4 "$work/file" 'gen:uniform?rows=5&high=9' --certificate "$work/file/x"
 refused 4 "$work/file" 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --matching "$work/file/x"
 refused 4 'No space left' 'gen:rgg?n=50000&degree=3' --solver ms-bfs-graft --matching /dev/full
 
-# Alone, whatever a launcher of other programs may have left in the environment.
+# One process, whatever a launcher of other programs has left in the environment.
 OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 "$motes" match 'gen:uniform?rows=5&high=9' >/dev/null ||
   fail "one rank of a launcher"
 exit $failed

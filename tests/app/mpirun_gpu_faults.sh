@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Ranks with a GPU each, where the memory of one is taken by another program, where two ranks see the same GPU, and
-# where one sees none: the objective or the bytes of one rank, else one line and exit code 4 within 60 seconds (LIMIT).
-# Arguments: the command to run motes, and the folder of libmotes_mpi.so. Exit code 77: under two GPUs, or no mpirun,
-# module, NCCL or PyTorch (it takes the memory).
+# Ranks with a GPU each, if another program takes the memory of one, if two ranks see the same GPU, and if one sees
+# none: the objective or the bytes of one rank, else one line and exit code 4 within 60 seconds (LIMIT).
+# Arguments: the command to run motes, and the folder of libmotes_mpi.so. Exit code 77: fewer than two GPUs, or no
+# mpirun, module, NCCL or PyTorch (which takes the memory).
 set -uo pipefail
 motes=$1 module=${2:-$(dirname "$1")}/libmotes_mpi.so
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 failed=0 solved=0 refused=0
 fail() { echo "FAILED: $*"; failed=1; }
 
-# on_each COMMAND...: on two ranks. GPUS0 and GPUS1, where set, are what a rank sees.
+# on_each COMMAND...: on two ranks. GPUS0 and GPUS1, if set, are the GPUs that a rank sees.
 cat >"$work/rank" <<'R'
 #!/bin/sh
 name=GPUS$OMPI_COMM_WORLD_RANK
@@ -31,7 +31,7 @@ on_each() {
 }
 objective() { grep -o '"objective": *[^,}]*' "$work/report" | head -1; }
 
-# tried WHAT BEST ARGUMENT...: solves to that objective, or says in one line why not.
+# tried WHAT BEST ARGUMENT...: solves to that objective, or gives the reason in one line.
 tried() {
   local what=$1 best=$2 start code
   shift 2
@@ -52,7 +52,7 @@ tried() {
   fi
 }
 
-# taken GPU LEFT: another program takes all but so many MB of that GPU until free_again.
+# taken GPU LEFT: another program takes all but LEFT MB of that GPU until free_again.
 taken() {
   mkfifo "$work/ready"
   CUDA_VISIBLE_DEVICES=$1 python3 - "$2" >"$work/ready" <<'P' &
@@ -94,7 +94,7 @@ unset GPUS0 GPUS1
 [ $refused -gt 0 ] || fail "no case ran out of memory"
 echo "$solved solved, $refused refused"
 
-# Tracking goes on where a GPU has no memory, with the same bytes.
+# Tracking continues without GPU memory, with the same bytes.
 $motes simulate "$root/configs/demo.yaml" -o "$work/sim" --quiet --set simulation.frames=9 >"$work/out" 2>&1 ||
   fail "simulate: $(cat "$work/out")"
 stack=$(find "$work/sim/frames" -name '*.ome.tif' | head -1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # motes track and detect on several ranks of mpirun: the bytes of one process, one line and the exit code for
 # errors, interrupted and killed runs that --resume finishes to the same bytes. Arguments: the executable, and
-# how many ranks are killed [2]. Exit code 77: mpirun or the module is missing.
+# the number of ranks to kill [2]. Exit code 77: mpirun or the module is missing.
 set -uo pipefail
 motes=$1 kills=${2:-2}
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +15,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 # Tests may run as root in a container, and on fewer cores than ranks.
 on() { timeout 300 mpirun -n "$1" --oversubscribe --bind-to none --allow-run-as-root "$motes" "${@:2}"; }
-# same A B WHAT: the same results, but for the reports, which hold times.
+# same A B WHAT: the same results, except for the reports, which have times.
 same() {
   diff -rq -x report.json -x report.html "$1" "$2" >"$work/diff" 2>&1 || fail "$3: $(cat "$work/diff")"
 }
@@ -41,7 +41,7 @@ for ranks in 2 3 5; do
 done
 on 2 track "$work/one/tracks.csv" -o "$work/points" --quiet || fail "a table on 2 ranks"
 
-# refused CODE PATTERN ARGUMENT...: one line of ours that matches, and that exit code.
+# refused CODE PATTERN ARGUMENT...: expects one line of motes that matches, and that exit code.
 refused() {
   local code=$1 pattern=$2
   shift 2
@@ -57,12 +57,12 @@ refused 2 'detection.threshold' track "$stack" -o "$work/x" --set detection.thre
 touch "$work/file"
 refused 4 "$work/file" track "$stack" -o "$work/file"
 refused 4 "$work/file" detect "$stack" -o "$work/file/x.csv"
-# A frame that only a later rank reads is damaged.
+# A damaged frame that only a later rank reads.
 cp "$stack" "$work/hurt.ome.tif"
 perl -0777 -i -pe 'substr($_, length($_) * 0.84, length($_) * 0.02) =~ s/x\x01/\xff\xff/g' "$work/hurt.ome.tif"
 refused 3 'rank [12]: .*hurt.ome.tif: page' track "$work/hurt.ome.tif" -o "$work/hurt" --threads 1
 
-# A full disk, on rank 0, which writes.
+# A full disk, on rank 0, which writes the results.
 mkdir "$work/disk"
 if mount -t tmpfs -o size=8k tmpfs "$work/disk" 2>/dev/null; then
   refused 4 "$work/disk" track "$stack" -o "$work/disk/x"
@@ -82,7 +82,7 @@ resume() {
 }
 "$motes" track "$stack" -o "$work/fit" --quiet --set detection.refine=fit || fail "track with fits"
 
-# The processes that work: children of those that the launcher started.
+# The processes that work: children of those started by the launcher.
 workers_of() {
   ps -eo pid=,ppid=,comm=,args= | awk -v run="track $stack -o $work/killed" '
     { name[$1] = $3 }
@@ -106,10 +106,10 @@ for ((i = 0; i < kills; ++i)); do
   code=$?
   [ $(($(date +%s) - start)) -le 30 ] || fail "kill $i: ranks lived on for over 30 s"
   pgrep -f "$work/killed" >/dev/null && sleep 2 && pgrep -f "$motes track $stack -o $work/killed" >/dev/null && fail "kill $i: a rank is left"
-  if [ $code != 0 ]; then  # 0: it had ended before
+  if [ $code != 0 ]; then  # 0: it ended before
     hits=$((hits + 1))
     [ $code = 4 ] || fail "kill $i: exit code $code: $(cat "$work/err")"
-    # The killed rank's line; the launcher may then interrupt rank 0 while it works, which says so.
+    # The killed rank's line; the launcher may then interrupt rank 0 at work, which prints a line.
     sed -i '/^motes: error: rank 0: interrupted/d' "$work/err"
     one_line "kill $i"
     grep -q 'was killed' "$work/err" || fail "kill $i: another line: $(cat "$work/err")"

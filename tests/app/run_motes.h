@@ -20,7 +20,7 @@ Outcome run_motes(std::vector<std::string> arguments, const app::Hooks& hooks = 
 std::string file_bytes(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);
 
-/// Whether `text` is one line that starts as errors do.
+/// Whether `text` is one line that begins like an error.
 bool is_one_error_line(const std::string& text);
 
 /// A simulation small enough for a test: 24 slow, bright particles in 6 frames. Returns its folder.

@@ -54,10 +54,10 @@ TEST_CASE("The folder of a run stands for its tracks.h5") {
   std::filesystem::remove(h5);
   const Outcome none = run_motes({"analyse", run});
   CHECK(none.code == 3);
-  CHECK_THAT(none.err, Contains("this folder holds no tracks"));
+  CHECK_THAT(none.err, Contains("this folder has no tracks"));
 }
 
-TEST_CASE("analyse says what tracks do not tell, and refuses what it cannot use") {
+TEST_CASE("analyse names quantities that tracks do not determine, and rejects unusable input") {
   const TempDir dir;
   write_file(dir / "run.csv", "particle,frame,x,y,z\n0,0,0,0,0\n0,1,1,0,0\n0,2,2,0,0\n0,3,3,0,0\n");
   const Outcome run = run_motes({"analyse", (dir / "run.csv").string(), "--set", "input.unit=px"});

@@ -1,4 +1,4 @@
-/// Bad input at the command's level: the exit code, one line that says where, and nothing half-written.
+/// Bad input to commands: the exit code, one line that names the place, and no half-written files.
 #include <filesystem>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kUsage = 2, kInput = 3, kResources = 4;
 
-/// `track` of this input fails so, and leaves no result behind.
+/// `track` of this input fails with that code, and leaves no results.
 void track_fails(const std::string& input, const TempDir& dir, int code, const std::string& says,
                  const std::vector<std::string>& more = {}) {
   const auto out = dir / "results";
@@ -41,7 +41,7 @@ std::string table(const TempDir& dir, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Input that is not there") {
+TEST_CASE("Missing input") {
   const TempDir dir;
   track_fails((dir / "absent.tif").string(), dir, kInput, "absent.tif");
   track_fails((dir / "absent.csv").string(), dir, kInput, "absent.csv");
@@ -90,7 +90,7 @@ TEST_CASE("Tables with nonsense in them") {
   track_fails(table(dir, "frame,x_um,y_um,z\n0,1,1,1\n"), dir, kInput, "name it z_um");
 }
 
-TEST_CASE("Files that other programs read say what to do with them") {
+TEST_CASE("Files for other programs are rejected with what to do") {
   const TempDir dir;
   const std::vector<std::pair<const char*, const char*>> cases{{"a.xlsx", "save the sheet as CSV"},
                                                                {"a.parquet", "in Python"},
@@ -105,7 +105,7 @@ TEST_CASE("Files that other programs read say what to do with them") {
   CHECK(run_motes({"track", (dir / "a.dat").string(), "-o", (dir / "out").string(), "--quiet"}).code == 0);
 }
 
-TEST_CASE("Files of other kinds, empty and cut off") {
+TEST_CASE("Files of other kinds, empty and truncated ones") {
   const TempDir dir;
   const std::string whole = file_bytes(simulate_small(dir.path(), false) / "truth.h5");
   for (const std::size_t size : {std::size_t{8}, whole.size() / 2, whole.size() - 5}) {
@@ -117,7 +117,7 @@ TEST_CASE("Files of other kinds, empty and cut off") {
   track_fails((dir / "empty.h5").string(), dir, kInput, "the file is empty");
 }
 
-TEST_CASE("A pipe that nothing writes to is refused, not waited for") {
+TEST_CASE("A pipe without a writer is rejected at once") {
   const TempDir dir;
   const std::string pipe = (dir / "pipe.csv").string(), out = (dir / "out.csv").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -147,7 +147,7 @@ TEST_CASE("Gates beyond all lengths, and results without a name") {
   CHECK_THAT(match.err, Contains("--matching"));
 }
 
-TEST_CASE("What simulate is given is a configuration") {
+TEST_CASE("simulate accepts only a configuration") {
   const TempDir dir;
   for (const std::string& config :
        {table(dir, "frame,x_um,y_um\n0,1,1\n"), (dir / "absent.yml").string(), dir.path().string()}) {
@@ -183,7 +183,7 @@ TEST_CASE("Bad configuration names file and line") {
   track_fails((dir / "c.yaml").string(), dir, kUsage, "c.yaml:4");
 }
 
-TEST_CASE("An empty frame in the middle is a gap; linked pair by pair it ends tracks, and no more") {
+TEST_CASE("An empty frame in the middle is a gap; linked pair by pair it only ends tracks") {
   const TempDir dir;
   const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1.1,1,1\n3,1.2,1,1\n4,1.3,1,1\n");
   for (const auto& [scope, tracks] : {std::pair{"pairs", "2 tracks of 4 detections in 5 frames"},

@@ -1,4 +1,4 @@
-// An assignment is proven, or refused, by a program that shares no code with motes.
+// A program that shares no code with motes proves or rejects an assignment.
 #include <cstdlib>
 #include <filesystem>
 
@@ -53,7 +53,7 @@ TEST_CASE("The independent checker proves optimal assignments and refuses others
   write_file(wrong, good.substr(0, good.size() / 2));
   CHECK(check(matrix, wrong) != 0);
   CHECK(check(sparse, answer) == 1);
-  // A matching that is feasible but not least, with the right duals.
+  // A feasible matching that is not optimal, with the right duals.
   const std::size_t rows = good.find("row ");
   write_file(wrong, good.substr(0, rows) + "row 0 0\nrow 1 0\ncol 0 0\ncol 1 0\ncol -1 0\n");
   CHECK(check(matrix, wrong) == 1);

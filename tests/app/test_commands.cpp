@@ -29,7 +29,7 @@ void fails(const std::vector<std::string>& arguments, int code, const std::strin
 
 }  // namespace
 
-TEST_CASE("Mistyped commands and options are answered with the nearest ones") {
+TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"trak", "a.tif"}, 2, "did you mean 'track'");
   fails({"track", "a.tif", "--theads", "2"}, 2, "did you mean '--threads'");
   fails({"track", "--outputt=x", "a.tif"}, 2, "did you mean '--output'");
@@ -76,7 +76,7 @@ TEST_CASE("Common options are checked like configuration keys") {
   fails({"info", "--config", "/nowhere.yaml"}, 2, "/nowhere.yaml");
 }
 
-TEST_CASE("What a command needs is asked for") {
+TEST_CASE("A missing argument is named") {
   fails({"track"}, 2, "input.path");
   fails({"detect"}, 2, "input.path");
   fails({"simulate"}, 2, "CONFIG");
@@ -120,7 +120,7 @@ TEST_CASE("Ctrl-C ends a simulation before anything is written") {
   CHECK_FALSE(std::filesystem::exists(dir / "out" / "truth.h5"));
 }
 
-TEST_CASE("info shows what a file holds") {
+TEST_CASE("info shows the contents of a file") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true);
   CHECK_THAT(run_motes({"info", (simulated / "frames/frames.ome.tif").string()}).out,
@@ -131,7 +131,7 @@ TEST_CASE("info shows what a file holds") {
   fails({"info", (dir / "absent.tif").string()}, 3, "absent.tif");
 }
 
-TEST_CASE("simulate writes the truth, and positions that keep it secret") {
+TEST_CASE("simulate writes the truth, and positions without identities") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   for (const char* name : {"truth.h5", "truth.csv", "detections.csv", "config.yaml"}) {
@@ -157,13 +157,13 @@ TEST_CASE("simulate writes BigDataViewer volumes that are tracked like any other
   CHECK_THAT(run_motes({"info", (simulated / "frames/frames.xml").string()}).out,
              Contains("BDV HDF5") && Contains("[0.2, 0.1, 0.1] um") && Contains("0.5 s"));
   CHECK(!std::filesystem::exists(simulated / "frames/frames.ome.tif"));
-  // The truth tells how each point was drawn.
+  // The truth has the brightness and size of each point.
   const std::string header = file_bytes(simulated / "truth.csv").substr(0, 200);
   CHECK_THAT(header, Contains("photons") && Contains("radius_um"));
   CHECK_THAT(file_bytes(simulated / "detections.csv").substr(0, 200), !Contains("photons"));
 }
 
-TEST_CASE("simulate refuses nonsense, naming the key") {
+TEST_CASE("simulate rejects invalid values and names the key") {
   const TempDir dir;
   write_file(dir / "i.yaml", "imaging: {write_frames: true, psf: gibson-lanni, na: 1.4}\n");
   const Outcome aperture = run_motes({"simulate", (dir / "i.yaml").string()});
@@ -193,7 +193,7 @@ TEST_CASE("convert keeps the tracks, and scores prove it") {
   fails({"convert", truth, (dir / "t.doc").string()}, 2, ".doc");
 }
 
-TEST_CASE("score wants both sides in one unit, and scales px on request") {
+TEST_CASE("score needs both sides in one unit, and scales px on request") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string truth = (simulated / "truth.h5").string(), plain = (dir / "plain.csv").string();

@@ -18,7 +18,7 @@ using testing::write_file;
 
 namespace {
 
-/// A value of each option that is not its default.
+/// For each option, a value other than its default.
 const std::map<std::string, std::string> kOthers{
     {"input.path", "/data/a: #b \"c\".tif"},
     {"input.voxel_um", "[0.3, 0.1, 0.2]"},
@@ -146,7 +146,7 @@ const std::map<std::string, std::string> kOthers{
     {"imaging.write_frames", "true"},
     {"imaging.deflate", "false"}};
 
-/// The message load_yaml gives for this text.
+/// The error message of load_yaml for this text.
 std::string complaint(const std::string& yaml) {
   const TempDir dir;
   const auto file = dir / "bad.yaml";
@@ -181,7 +181,7 @@ TEST_CASE("The effective configuration reads back to the same values, for every 
   CHECK(to_yaml(read) == to_yaml(config));
 }
 
-TEST_CASE("The defaults, written and read, stay the defaults") {
+TEST_CASE("The defaults are the same after writing and reading") {
   const TempDir dir;
   write_file(dir / "defaults.yaml", to_yaml(Config{}));
   Config read;
@@ -337,7 +337,7 @@ TEST_CASE("Edit distance") {
   CHECK(nearest("x", {}).empty());
 }
 
-TEST_CASE("A key without its section is known by its beginning") {
+TEST_CASE("A key without its section is found by its beginning") {
   const std::vector<std::string> keys{"input.path", "linking.gate_um", "linking.gate_share", "linking.scope"};
   CHECK(nearest("gate", keys) == "linking.gate_um");
   CHECK(nearest("gate_share", keys) == "linking.gate_share");

@@ -42,7 +42,7 @@ TEST_CASE("Progress ends with one line that says how many and how fast") {
   CHECK(progress_output(false, true).empty());
 }
 
-TEST_CASE("A bar left half way is ended with a line end, so that the error stands alone") {
+TEST_CASE("An unfinished bar ends with a line end, so that the error is on its own line") {
   std::ostringstream out, err;
   Console console(out, err, true);
   {
@@ -73,7 +73,7 @@ TEST_CASE("An error is one line whatever its text") {
   CHECK(one_line(beyond).size() <= 2010);
   CHECK(one_line(beyond).starts_with("file.csv:2: 99"));
   CHECK(one_line(beyond).ends_with("99\xc3\xa9; do this"));
-  // Not within a character.
+  // The text is not cut within a character.
   CHECK(one_line(std::string(999, 'a') + "\xc3\xa9" + std::string(999, 'b') + "\xc3\xa9" +
                  std::string(999, 'c')) == std::string(999, 'a') + " ... " + std::string(999, 'c'));
 }
@@ -94,7 +94,7 @@ TEST_CASE("Warnings are kept for the report even when nothing is printed") {
   CHECK(console.warnings() == std::vector<std::string>{"crowded"});
 }
 
-TEST_CASE("An interrupt is obeyed where the work asks") {
+TEST_CASE("An interrupt stops work that checks for it") {
   clear_interrupt();
   CHECK_NOTHROW(stop_if_interrupted("stopped"));
   request_interrupt();
@@ -104,7 +104,7 @@ TEST_CASE("An interrupt is obeyed where the work asks") {
 
 namespace {
 
-/// The exit status of a child process that does this with the handlers installed; 1 if the work returns.
+/// The exit status of a child process that does `work` with the handlers installed; 1 if `work` returns.
 int end_of(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -123,7 +123,7 @@ void wait_long() { sleep(30); }
 
 }  // namespace
 
-TEST_CASE("A signal ends commands that do not look for it at once, without half-written files") {
+TEST_CASE("A signal ends commands that do not check for it at once, without half-written files") {
   const motes::testing::TempDir dir;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const auto interrupted = [&] {
@@ -145,7 +145,7 @@ TEST_CASE("nohup is respected") {
   std::signal(SIGHUP, before);
 }
 
-TEST_CASE("Commands that look for a signal are told once, and ended by the second") {
+TEST_CASE("The first signal only notifies commands that check for it, the second ends them") {
   const auto told = [] {
     hear_interrupts();
     raise(SIGINT);

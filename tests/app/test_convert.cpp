@@ -55,7 +55,7 @@ TEST_CASE("convert says in one line what a format does not keep") {
   CHECK(nlohmann::json::parse(json.out)["lost"].size() >= 4);
 }
 
-TEST_CASE("convert: what both formats hold stays") {
+TEST_CASE("convert keeps everything that both formats have") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();
   const auto csv = [&](const std::string& from, const std::string& to) {
@@ -116,7 +116,7 @@ TEST_CASE("convert --like: tracks in px and without times take both from the ima
   REQUIRE(score.code == 0);
   CHECK(nlohmann::json::parse(score.out)["jsc"].get<double>() > 0.95);
 
-  // The tracks' own scale and the user's options take precedence.
+  // The scale of the tracks and the user's options take precedence.
   const Outcome given = run_motes(
       {"convert", masks, (dir / "given.csv").string(), "--like", movie, "--voxel", "1", "--dt", "7"});
   CHECK_THAT(given.err, !Contains("by the images' voxels"));
@@ -146,10 +146,10 @@ TEST_CASE("convert --like: images that were tracked have the voxel size that the
   CHECK(voxel == Approx(0.4));
   CHECK_THAT(said, Contains("[0.4, 0.2, 0.2] um [z, y, x]") && Contains("metadata give [0.2, 0.1, 0.1] um"));
   CHECK(voxel_of_masks({"--like", movie, "--voxel", "0.8,0.4,0.4"}).first == Approx(0.8));
-  // Other images speak for themselves.
+  // Other images keep their own voxel size.
   const std::string other = (dir / "other.ome.tif").string();
   std::filesystem::copy_file(movie, other);
-  CHECK(run_motes({"convert", run, masks, "--like", other}).code == 2);  // the points lie beyond them
+  CHECK(run_motes({"convert", run, masks, "--like", other}).code == 2);  // the points are outside of them
 }
 
 TEST_CASE("output.csv_names: trackpy adds x, y, z beside x_um, y_um, z_um") {
@@ -195,7 +195,7 @@ TEST_CASE("track reads GEFF, TrackMate XML and tables with named columns") {
   CHECK_THAT(asked.err, Contains("--columns frame=NAME"));
 }
 
-TEST_CASE("Tracks in px become um by --voxel or input.unit, radii too, and --dt is heard") {
+TEST_CASE("Tracks in px, with radii, are scaled to um by --voxel or input.unit, and --dt is applied") {
   const TempDir dir;
   const std::string table = (dir / "t.csv").string();
   write_file(table, "frame,x,y,z,radius_px\n0,1,2,3,4\n1,1,2,3,4\n2,1,2,3,4\n");
@@ -240,7 +240,7 @@ TEST_CASE("convert to masks says that gaps are cut and positions are rounded") {
   CHECK_THAT(lost(gap, "gap.xml"), !Contains("gaps") && !Contains("positions"));
 }
 
-TEST_CASE("TrackMate XML gives properties back under their own names") {
+TEST_CASE("TrackMate XML keeps properties under their own names") {
   const TempDir dir;
   const std::string table = (dir / "t.csv").string(), xml = (dir / "t.trackmate.xml").string();
   write_file(table,

@@ -1,4 +1,4 @@
-// The camera's keys of motes detect, track and plan.
+// The camera keys of motes detect, track and plan.
 
 #include <algorithm>
 #include <string>
@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// 24 bright particles in 6 frames by a camera of 2.5 grey levels a photon, offset 90.
+/// 24 bright particles in 6 frames by a camera of 2.5 grey levels per photon, offset 90.
 struct Series {
   TempDir dir;
   std::string image;
@@ -78,19 +78,20 @@ TEST_CASE("a camera's gain is used, or estimated, and recorded", "[detect]") {
   const Outcome told = series.run("detect", "out.csv", {"detection.camera_gain=auto"});
   INFO(told.err);
   REQUIRE(told.code == 0);
-  CHECK_THAT(told.err, Contains("grey levels a photon"));
+  CHECK_THAT(told.err, Contains("grey levels per photon"));
   CHECK(series.camera()["gain"].get<double>() == Approx(2.5).epsilon(.15));
   CHECK_THAT(series.camera()["source"].get<std::string>(), Contains("estimated on"));
   CHECK(series.median_photons() == Approx(photons).epsilon(.15));
 }
 
-TEST_CASE("tracks say which camera was used, and a plan holds what was estimated", "[detect]") {
+TEST_CASE("results state the camera that was used, and a plan has the estimated one", "[detect]") {
   const Series series;
   REQUIRE(series.run("track", "tracks", {"detection.camera_gain=2.5", "detection.camera_offset=90"}).code ==
           0);
-  CHECK_THAT(file_bytes(series.dir / "tracks" / "config.yaml"),
-             Contains("camera_gain: 2.5") &&
-                 Contains("# camera: 2.5 grey levels a photon, offset 90, read noise by each frame's noise"));
+  CHECK_THAT(
+      file_bytes(series.dir / "tracks" / "config.yaml"),
+      Contains("camera_gain: 2.5") &&
+          Contains("# camera: 2.5 grey levels per photon, offset 90, read noise from each frame's noise"));
   REQUIRE(series.run("plan", "plan.yaml", {"detection.camera_gain=auto"}).code == 0);
   CHECK_THAT(file_bytes(series.dir / "plan.yaml"),
              Contains("camera_gain: 2.") || Contains("camera_gain: 3."));

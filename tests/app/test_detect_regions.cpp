@@ -40,7 +40,7 @@ void write_stack(const std::filesystem::path& path, int frames, const Value& val
   writer.close();
 }
 
-/// A cube of 3 voxels around (4, 10, 8), and one around (4, 10, 22); they move by t along y.
+/// A cube of 3 voxels around (4, 10, 8), and one around (4, 10, 22); both move by t along y.
 int cube(int t, int z, int y, int x) {
   if (std::abs(z - 4) > 1 || std::abs(y - 8 - t) > 1) return 0;
   return std::abs(x - 8) <= 1 ? 5 : std::abs(x - 22) <= 1 ? 9 : 0;
@@ -97,7 +97,7 @@ TEST_CASE("labels become detections, with the input's intensity", "[detect]") {
   CHECK_THAT(tracked.out, Contains("2 tracks of 6 detections"));
 }
 
-TEST_CASE("a mask and a crop leave spots out, and positions stay the whole frame's", "[detect]") {
+TEST_CASE("a mask and a crop leave spots out, and positions remain those in the full frame", "[detect]") {
   const Pictures pictures;
   REQUIRE(pictures.detect({"--set", "detection.max_count=2"}).code == 0);
   REQUIRE(pictures.table()[0].size() == 2);

@@ -1,5 +1,5 @@
 // Runs every motes command of README.md and sample/README.md as it is written, in this order, and those of
-// the user guide that need no file of the reader.
+// the user guide that do not need a file of the reader.
 
 #include <algorithm>
 #include <filesystem>
@@ -20,7 +20,7 @@ using namespace motes::testing;
 
 namespace {
 
-/// The indented lines of a page that begin with `motes`, but for those that a backslash continues.
+/// The indented lines of a page that begin with `motes`, except those that a backslash continues.
 std::vector<std::string> commands_of(const std::filesystem::path& page) {
   std::istringstream lines(file_bytes(page));
   std::vector<std::string> commands;
@@ -62,7 +62,7 @@ bool can_draw() {
   }
 }
 
-/// During its lifetime the current folder has the contents of a clone: samples and presets.
+/// During its lifetime, the current folder has the contents of a clone: samples and presets.
 class InClone {
  public:
   InClone() : before_(std::filesystem::current_path()) {
@@ -80,7 +80,7 @@ class InClone {
   std::filesystem::path before_;
 };
 
-/// Whether the command's input does not exist, so that it stands for a file of the reader.
+/// Whether the command's input does not exist, so it is an example for a file of the reader.
 bool needs_own_file(const std::vector<std::string>& words) {
   return !words.at(1).starts_with("-") && !std::filesystem::exists(words.at(1));
 }

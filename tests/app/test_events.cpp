@@ -1,4 +1,4 @@
-/// Divisions and confidence through the command line: what files hold, what options do.
+/// Divisions and confidence through the command line: contents of files, effects of options.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Simulates cells that divide into dir / "sim"; the table of detections.
+/// Simulates dividing cells into dir / "sim" and returns the table of detections.
 std::string simulated(const TempDir& dir) {
   write_file(dir / "cells.yaml",
              "simulation: {particles: 150, frames: 20, box_um: 5.3, speed_um_s: 0.1, division_s: 30, "

@@ -1,4 +1,4 @@
-// Frames that are read and looked at side by side come in order, once each, and end where one fails.
+// Frames that are read and searched in parallel come in order, once each, and end at one that fails.
 
 #include <atomic>
 #include <chrono>
@@ -110,7 +110,7 @@ const std::vector<Execution> kThree(3, Execution{1, Backend::cpu});
 
 }  // namespace
 
-TEST_CASE("frames seen side by side come in order, and are those seen one by one", "[detect]") {
+TEST_CASE("frames searched in parallel come in order, and equal those searched one by one", "[detect]") {
   const bool opens_again = GENERATE(false, true);
   constexpr std::int32_t kFrames = 40;
   Series series(kFrames, -1, opens_again);

@@ -1,4 +1,4 @@
-// One folder, one run; names and links that lead elsewhere; what reaches a terminal.
+// One run per folder; names and links that lead elsewhere; output that reaches a terminal.
 #include <filesystem>
 #include <optional>
 
@@ -32,7 +32,7 @@ std::vector<std::string> track(const std::string& input, const fs::path& out) {
 
 }  // namespace
 
-TEST_CASE("A folder takes one run at a time") {
+TEST_CASE("Only one run at a time writes to a folder") {
   const TempDir dir;
   const std::string input = small_table(dir.path());
   fs::create_directories(dir / "out");
@@ -47,7 +47,7 @@ TEST_CASE("A folder takes one run at a time") {
   CHECK(run_motes(track(input, dir / "out")).code == 0);
 }
 
-TEST_CASE("What killed runs left unfinished is swept, and nothing else") {
+TEST_CASE("Unfinished files of killed runs are removed, and no others") {
   const TempDir dir;
   const std::string input = small_table(dir.path());
   const fs::path out = dir / "out";
@@ -108,7 +108,7 @@ TEST_CASE("A changed input of the same name, size and time is not resumed") {
   CHECK_THAT(refused.err, Contains("another input"));
 }
 
-TEST_CASE("A BigDataViewer XML names data outside of its folder only where that is allowed") {
+TEST_CASE("A BigDataViewer XML may name data outside its folder only if that is allowed") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true, {"imaging.format=bdv-h5"});
   fs::path xml;

@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Whether the shell is here and finds no fault with the script.
+/// Whether the shell is installed and accepts the script.
 bool parses(const std::string& shell, const std::filesystem::path& script) {
   const std::string command = shell + " -n " + script.string();
   return std::system(command.c_str()) == 0;

@@ -1,4 +1,4 @@
-// motes match: instances, solvers, answers and refusals.
+// motes match: instances, solvers, answers and errors.
 
 #include <fstream>
 
@@ -51,7 +51,7 @@ TEST_CASE("match solves generated instances with every assignment solver, and pr
   }
 }
 
-TEST_CASE("match writes what its contract names") {
+TEST_CASE("match writes the documented keys") {
   const json report = matched({"gen:uniform?rows=5&cols=7&high=9"});
   for (const char* key :
        {"instance", "rows", "cols", "edges", "solver", "backend", "threads", "device", "status",
@@ -64,7 +64,7 @@ TEST_CASE("match writes what its contract names") {
   CHECK(report["cardinality"] == 5);
 }
 
-TEST_CASE("match reads files, writes pairs, and lets vertices stay free for a price") {
+TEST_CASE("match reads files, writes pairs, and allows free vertices at a cost") {
   const testing::TempDir dir;
   const std::string file = (dir / "p.mtx").string(), pairs = (dir / "pairs.csv").string();
   std::ofstream(file) << "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 0.5\n1 2 3\n2 1 0.75\n";
@@ -74,11 +74,11 @@ TEST_CASE("match reads files, writes pairs, and lets vertices stay free for a pr
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   CHECK(text == "row,col\n0,1\n1,0\n");
   report = matched({file, "--unmatched", "1"});
-  CHECK(report["objective"] == 2.5);  // 0.5 for the one pair, 1 for each of the two that are free
+  CHECK(report["objective"] == 2.5);  // 0.5 for the pair, 1 for each of the two free vertices
   CHECK(report["cardinality"] == 1);
 }
 
-TEST_CASE("match tells an infeasible problem and why") {
+TEST_CASE("match reports an infeasible problem and the reason") {
   const testing::TempDir dir;
   const std::string file = (dir / "p.mtx").string();
   std::ofstream(file)
@@ -91,7 +91,7 @@ TEST_CASE("match tells an infeasible problem and why") {
   CHECK(report["hall_violator"]["neighbours"] == 1);
 }
 
-TEST_CASE("the hash rule makes all solvers tell the same pairs") {
+TEST_CASE("with the hash rule all solvers give the same pairs") {
   const testing::TempDir dir;
   std::optional<std::string> first;
   for (const auto& info : matching::solvers()) {
@@ -107,7 +107,7 @@ TEST_CASE("the hash rule makes all solvers tell the same pairs") {
   }
 }
 
-TEST_CASE("match counts pairs with every cardinality solver from every start, and proves the most") {
+TEST_CASE("match finds and proves a maximum matching with every cardinality solver from every start") {
   for (const std::string instance :
        {"gen:gated?n=400&degree=4", "gen:road?n=500&permute=1", "gen:erdos-renyi?rows=300&cols=200&degree=2",
         "gen:uniform?rows=9&cols=7&high=3&density=0.3", "gen:grid?nx=0"}) {
@@ -131,7 +131,7 @@ TEST_CASE("match counts pairs with every cardinality solver from every start, an
   }
 }
 
-TEST_CASE("match of cardinality writes what its contract names") {
+TEST_CASE("match of cardinality writes the documented keys") {
   const testing::TempDir dir;
   const std::string file = (dir / "p.mtx").string(), pairs = (dir / "pairs.csv").string();
   std::ofstream(file) << "%%MatrixMarket matrix coordinate pattern general\n3 4 5\n1 1\n2 1\n3 2\n3 3\n3 4\n";
@@ -153,7 +153,8 @@ TEST_CASE("match of cardinality writes what its contract names") {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 
-  report = matched({"gen:gated?n=300&degree=3", "--solver", "pf?fairness=0"});  // the solver tells the family
+  report =
+      matched({"gen:gated?n=300&degree=3", "--solver", "pf?fairness=0"});  // the solver determines the family
   CHECK(report["problem"] == "cardinality");
   CHECK(report["options"] == "fairness=0");
   CHECK(report["stats"]["edges_traversed"] > 0);
@@ -182,7 +183,7 @@ TEST_CASE("match says which back end a solver lacks, with and without a GPU") {
   CHECK(result.code == (gpu ? 0 : 4));
 }
 
-TEST_CASE("match refuses what makes no sense, and says what to do") {
+TEST_CASE("match rejects invalid requests and says what to do") {
   const auto refused = [](std::vector<std::string> words, int code, const std::string& part) {
     words.insert(words.begin(), "match");
     const auto result = run_motes(words);

@@ -1,4 +1,4 @@
-// motes match --problem greedy: answers, certificates, coarser graphs, refusals.
+// motes match --problem greedy: answers, certificates, coarser graphs, errors.
 
 #include <algorithm>
 #include <fstream>
@@ -56,7 +56,7 @@ TEST_CASE("match runs every greedy solver, and certifies it") {
   }
 }
 
-TEST_CASE("match of greedy writes what its contract names") {
+TEST_CASE("match of greedy writes the documented keys") {
   const testing::TempDir dir;
   const std::string file = (dir / "g.mtx").string(), pairs = (dir / "pairs.csv").string();
   std::ofstream(file)
@@ -75,13 +75,13 @@ TEST_CASE("match of greedy writes what its contract names") {
   CHECK(report["cardinality"] == 2);
   CHECK(report["objective"] == 6);
   CHECK(text_of(pairs) == "row,col\n1,2\n3,4\n");
-  // Without --verify nothing is claimed.
+  // Without --verify the report claims nothing.
   const auto plain = run_motes({"match", file, "--problem", "greedy", "--json", "-"});
   CHECK(json::parse(plain.out)["verified"].is_null());
   CHECK(json::parse(plain.out)["upper_bound"].is_null());
 }
 
-TEST_CASE("match coarsens by density on where stars end it by weight") {
+TEST_CASE("coarsening by density continues where stars stop it by weight") {
   const std::string grid = "gen:grid?nx=60&general=1&keep=1";
   const auto last_of = [&](const char* by) {
     const json report = matched({grid, "--problem", "greedy", "--coarsen", "8", "--coarsen-by", by});
@@ -105,13 +105,13 @@ TEST_CASE("match makes coarser graphs of greedy matchings") {
   CHECK(text_of(map).starts_with("vertex,coarse\n0,0\n"));
   const std::string lines = text_of(map);
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 901);
-  // The coarse graph is a graph to match as well.
+  // The coarse graph can be matched, too.
   const json again = matched({coarse, "--problem", "greedy"});
   CHECK(again["rows"] == last);
   CHECK(again["edges"] == levels.back()["edges"]);
 }
 
-TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
+TEST_CASE("match of greedy rejects invalid requests and says what to do") {
   const auto refused = [](std::vector<std::string> words, int code, const std::string& part) {
     words.insert(words.begin(), "match");
     words.insert(words.end(), {"--problem", "greedy"});
@@ -136,7 +136,7 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   const testing::TempDir dir;
   const std::string bad = (dir / "bad.mtx").string();
   std::ofstream(bad) << "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 -3\n";
-  refused({bad}, 3, ":3: a weight that is negative");
+  refused({bad}, 3, ":3: a weight is negative");
   const auto other =
       run_motes({"match", "gen:rgg?n=9&degree=2", "--problem", "cardinality", "--coarsen", "3"});
   CHECK(other.code == 2);

@@ -1,4 +1,4 @@
-/// Parts of a series, found apart and merged, give the bytes of one run.
+/// Parts of a series, detected separately and merged, give the bytes of one run.
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,7 @@ using namespace motes::testing;
 
 namespace {
 
-/// The part `frames` of the series, found with the plan.
+/// Detects the part `frames` of the series with the plan.
 std::string detect_part(const std::filesystem::path& dir, const std::string& frames,
                         const std::vector<std::string>& more = {}) {
   std::string name = "part" + frames;
@@ -93,7 +93,7 @@ TEST_CASE("merge overwrites the results of another run only when asked to") {
   const std::string results = (dir / "results").string();
   std::vector<std::string> merge{"merge", one, two, "-o", results};
   REQUIRE(run_motes(merge).code == 0);
-  CHECK(run_motes(merge).code == 0);  // the same run once more
+  CHECK(run_motes(merge).code == 0);  // the same run again
   const std::string before = file_bytes(dir / "results" / "tracks.h5");
   merge.insert(merge.end(), {"--set", "linking.min_length=4"});
   const Outcome refused = run_motes(merge);
@@ -134,7 +134,7 @@ TEST_CASE("merge refuses parts that do not fit together, and writes nothing") {
   refuses({one, two, "--config", plan, "--set", "detection.max_count=5"}, 2, "max_count: 5");
 }
 
-TEST_CASE("A range of frames keeps a part, and says where it has none") {
+TEST_CASE("A range of frames selects a part, and an empty one is an error") {
   const Planned planned;
   const auto file = planned.dir / "out.csv";
   for (const char* bad : {"5", "3:3", "4:2", "-1:2", "a:b", ":"}) {
@@ -147,7 +147,7 @@ TEST_CASE("A range of frames keeps a part, and says where it has none") {
   CHECK(outside.err.find("frames 0 to 5") != std::string::npos);
   const Outcome beyond = run_motes({"detect", planned.input, "--frames", "4:9", "-o", file.string()});
   CHECK(beyond.code == 0);
-  CHECK(beyond.err.find("input.frames asks for 4:9, and the last frame is 5") != std::string::npos);
+  CHECK(beyond.err.find("input.frames is 4:9, but the last frame is 5") != std::string::npos);
   REQUIRE(run_motes({"detect", planned.input, "--frames", "2:4", "-o", file.string()}).code == 0);
   CHECK(file_bytes(file).find("\n2,") != std::string::npos);
   CHECK(file_bytes(file).find("\n4,") == std::string::npos);
@@ -173,7 +173,7 @@ TEST_CASE("cluster writes scripts whose parts cover the series once") {
   CHECK(run_motes({"cluster", "pbs", planned.input, "-o", dir.string()}).code == 2);
 }
 
-TEST_CASE("cluster splits the frames that are asked for, and no part is without one") {
+TEST_CASE("cluster splits the requested frames, and no part is empty") {
   const Planned planned;
   const auto dir = planned.dir / "job";
   const auto frames_of = [&](const std::vector<std::string>& settings) {
@@ -191,7 +191,7 @@ TEST_CASE("cluster splits the frames that are asked for, and no part is without 
   CHECK(frames_of({"input.frames=2:", "input.frame_step=3"}) == "2:");
 }
 
-TEST_CASE("A plan keeps the frames that are asked for") {
+TEST_CASE("A plan keeps the requested frames") {
   const Planned planned;
   const auto& dir = planned.dir;
   const std::string plan = (dir / "plan.yaml").string();

@@ -12,7 +12,7 @@
 using namespace motes;
 using namespace motes::app;
 
-TEST_CASE("Every option has a unique path, words on what is allowed, and a meaning") {
+TEST_CASE("Every option has a unique path, allowed values and a meaning") {
   std::set<std::string> seen;
   for (const Option& option : options()) {
     INFO(option.path);
@@ -58,7 +58,7 @@ TEST_CASE("docs/configuration.md is what `motes info --options` prints") {
   const std::string page =
       testing::file_bytes(std::filesystem::path(MOTES_SOURCE_DIR) / "docs" / "configuration.md");
   const bool in_step = printed.out == page;
-  INFO("bring it in step: motes info --options > docs/configuration.md");
+  INFO("update it: motes info --options > docs/configuration.md");
   CHECK(in_step);
 }
 

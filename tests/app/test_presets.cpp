@@ -1,4 +1,4 @@
-/// The configurations that users copy: each runs, cut down, and does what its comments say.
+/// The configurations that users copy: each runs, shortened, and does as its comments say.
 #include <map>
 #include <set>
 
@@ -20,7 +20,7 @@ namespace {
 
 using Settings = std::vector<std::string>;
 
-/// What cuts a preset down to a test.
+/// Settings that shorten a preset for a test.
 const std::map<std::string, Settings> kPresets{
     {"demo", {"simulation.frames=2", "simulation.particles=20"}},
     {"paper-fig5", {"simulation.frames=5"}},
@@ -48,7 +48,7 @@ nlohmann::json simulate(const std::filesystem::path& config, const std::filesyst
 
 }  // namespace
 
-TEST_CASE("every preset that simulates runs, and says what it wrote") {
+TEST_CASE("every preset that simulates runs, and lists its files") {
   const TempDir dir;
   std::set<std::string> tested;
   for (const auto& entry : std::filesystem::directory_iterator(config_of("demo").parent_path())) {
@@ -70,13 +70,13 @@ TEST_CASE("every preset that simulates runs, and says what it wrote") {
   const TrackSet receptors = io::read_tracks(dir / "receptor-like" / "truth.csv");
   REQUIRE(receptors.point_properties.size() == 1);
   CHECK(receptors.point_properties[0].name == "state");
-  // What simulate writes as HDF5, track reads.
+  // track reads the HDF5 that simulate writes.
   const auto detections = (dir / "turbulence-1e6" / "detections.h5").string();
   CHECK(run_motes({"track", detections, "-o", (dir / "t").string(), "--quiet"}).code == 0);
   CHECK_THAT(run_motes({"info", detections}).out, Contains("detections"));
 }
 
-TEST_CASE("detections say nothing of particles; detection_truth.csv does, and truth.h5") {
+TEST_CASE("detections have no identities; detection_truth.csv and truth.h5 have") {
   const TempDir dir;
   const auto out = dir / "out";
   simulate(config_of("dense-stress"), out,
@@ -125,7 +125,7 @@ TEST_CASE("simulate writes the truth in the formats asked for, and no detections
     CHECK(!std::filesystem::exists(dir / "out" / name));
 }
 
-TEST_CASE("simulate refuses a GPU it has not, and models the GPU has not") {
+TEST_CASE("simulate rejects a missing GPU, and models without a CUDA form") {
   const TempDir dir;
   const auto refusal = [&](const std::string& preset) {
     return run_motes(

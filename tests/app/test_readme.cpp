@@ -15,7 +15,7 @@ using namespace motes;
 
 namespace {
 
-/// The table rows of a page's section, cut after `cells` cells; the head and the line below it left out.
+/// The table rows of a page's section, cut after `cells` cells, without the head and the line below it.
 std::vector<std::string> table_rows(const std::string& page, const std::string& heading, int cells) {
   std::istringstream lines(page);
   std::vector<std::string> rows;
@@ -30,7 +30,7 @@ std::vector<std::string> table_rows(const std::string& page, const std::string& 
   return rows;
 }
 
-/// The rows that the registry holds for a family: name and back ends.
+/// The rows of the registry for a family: name and back ends.
 std::vector<std::string> registered_rows(matching::Family family) {
   std::vector<std::string> rows;
   for (const auto& info : matching::solvers()) {

@@ -28,7 +28,7 @@ double distance(const TrackSet& a, std::size_t i, const TrackSet& b, std::size_t
   return std::hypot(a.x_um[i] - b.x_um[j], a.y_um[i] - b.y_um[j], a.z_um[i] - b.z_um[j]);
 }
 
-/// The track number that owns point p.
+/// The index of the track of point p.
 std::size_t track_of(const TrackSet& tracks, std::size_t p) {
   std::size_t t = 0;
   while (static_cast<std::size_t>(tracks.track_offsets[t + 1]) <= p) ++t;
@@ -71,7 +71,7 @@ TEST_CASE("two marked nuclei of a real light-sheet crop are followed through all
           nearest = p;
       }
       REQUIRE(nearest < found.points());
-      CHECK(distance(marked, m, found, nearest) < 8);  // half a nucleus's length
+      CHECK(distance(marked, m, found, nearest) < 8);  // half the length of a nucleus
       owners.push_back(track_of(found, nearest));
     }
     CHECK(owners == std::vector<std::size_t>(5, owners[0]));
@@ -90,7 +90,8 @@ TEST_CASE("one cube that jumps far each frame is one track, at the places that M
   const auto places = io::read_points_csv(expected, pixels).frames;
   REQUIRE(found.tracks() == 1);
   REQUIRE(found.points() == places.size());
-  for (std::size_t p = 0; p < found.points(); ++p) {  // its pixels' corners are at whole numbers, our centres
+  for (std::size_t p = 0; p < found.points();
+       ++p) {  // its pixel corners are at whole numbers, our pixel centres are
     CHECK(found.x_um[p] == Approx(places[p].x_um[0] - 0.5).margin(0.01));
     CHECK(found.y_um[p] == Approx(places[p].y_um[0] - 0.5).margin(0.01));
     CHECK(found.z_um[p] == Approx(places[p].z_um[0] - 0.5).margin(0.01));

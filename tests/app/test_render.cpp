@@ -1,4 +1,4 @@
-// Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Without a display and Xvfb the
+// Pictures of tracks: the layout as numbers, and the pixels that VTK draws. Without a display and Xvfb the
 // drawing tests are skipped with a message.
 
 #include <cstdlib>
@@ -43,12 +43,12 @@ std::string why_no_display() {
 
 struct Pixels {
   int width = 0, height = 0;
-  std::map<std::array<int, 3>, int> colours;  ///< and how many pixels have each
+  std::map<std::array<int, 3>, int> colours;  ///< number of pixels of each colour
   int other_than(const std::array<int, 3>& background) const {
     const auto found = colours.find(background);
     return width * height - (found == colours.end() ? 0 : found->second);
   }
-  /// Pixels that are neither grey nor nearly so.
+  /// Number of pixels that are clearly not grey.
   int colourful() const {
     int count = 0;
     for (const auto& [c, n] : colours) {
@@ -74,7 +74,7 @@ Pixels pixels_of(const std::filesystem::path& path) {
 
 constexpr std::array kWhite{255, 255, 255}, kBlack{0, 0, 0};
 
-/// Three straight tracks along x, one with a hole of two frames in its middle if asked.
+/// Three straight tracks along x, one with a gap of two frames in its middle if `hole`.
 std::filesystem::path write_lines(const std::filesystem::path& dir, bool hole) {
   std::string text = "track_id,frame,x_um,y_um,z_um,weight\n";
   for (int track = 1; track <= 3; ++track) {
@@ -105,7 +105,7 @@ TrackSet one_track(std::vector<std::int32_t> frames) {
   return tracks;
 }
 
-/// Sets an environment variable while it lives.
+/// Sets an environment variable during its lifetime.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -181,7 +181,7 @@ TEST_CASE("lines are broken where frames are missing, and cut by until and tail"
   CHECK(picture.panels[0].points[0].x == 1);
   CHECK(picture.panels[0].marks == std::vector<std::size_t>{2});
   CHECK(picture.box.high.x == lay_out({}, inputs).box.high.x);  // the box does not depend on what is drawn
-  CHECK(picture.box.high.z > picture.box.low.z);                // flat tracks stand in a box with a height
+  CHECK(picture.box.high.z > picture.box.low.z);                // flat tracks have a box with a height
 }
 
 TEST_CASE("a point without a finite position breaks its line") {
@@ -268,11 +268,11 @@ TEST_CASE("displays that are started have numbers of three digits, one each") {
   CHECK(names.size() == 2);
 }
 
-TEST_CASE("where VTK ends the program, render says what to do, and leaves no file") {
+TEST_CASE("if VTK ends its process, render says what to do and leaves no file") {
   MOTES_NEED_DISPLAY();
   const TempDir dir;
   const std::string lines = write_lines(dir.path(), false).string();
-  const Environment indirect("LIBGL_ALWAYS_INDIRECT", "1");  // which Xvfb refuses, and VTK aborts
+  const Environment indirect("LIBGL_ALWAYS_INDIRECT", "1");  // Xvfb rejects it, and VTK aborts
   for (const char* target : {"a.png", "a.gif"}) {
     const std::string out = (dir / target).string();
     const bool movie = out.ends_with("gif");
@@ -302,10 +302,10 @@ TEST_CASE("a picture has its size, colours and no line across missing frames") {
   CHECK(whole.height == 300);
   CHECK(whole.colourful() > 300);
   CHECK(whole.colours.size() > 50);
-  CHECK(render(false, {"--no-axes"}).colours == whole.colours);  // the same picture again
+  CHECK(render(false, {"--no-axes"}).colours == whole.colours);  // the same picture twice
 
   const Pixels hole = render(true, {"--no-axes"});
-  // A third of one of three lines is not drawn, and nothing is drawn instead.
+  // A third of one of three lines is missing, and nothing is drawn in its place.
   CHECK(hole.colourful() < whole.colourful() * 0.96);
   CHECK(hole.colourful() > whole.colourful() * 0.80);
 
@@ -317,7 +317,7 @@ TEST_CASE("a picture has its size, colours and no line across missing frames") {
   CHECK(render(false, {"--color", "weight"}).colourful() > whole.colourful());  // the colour bar
 }
 
-TEST_CASE("flat tracks, and a plane behind them, are seen as viewers show images") {
+TEST_CASE("flat tracks, and a plane behind them, are shown as image viewers show them") {
   MOTES_NEED_DISPLAY();
   const TempDir dir;
   testing::write_file(dir / "flat.csv", "track_id,frame,x_um,y_um\n1,0,1,1\n1,1,9,2\n2,0,2,7\n2,1,8,9\n");
@@ -380,7 +380,7 @@ TEST_CASE("a frame is drawn behind its tracks, and several tracks become panels"
   CHECK(run_motes({"render", truth, "-o", out.string(), "--frame", frames, "--until", "99"}).code == 2);
 }
 
-TEST_CASE("a frame is as large as the tracks' run took it to be") {
+TEST_CASE("a frame has the voxel size of the run that made the tracks") {
   MOTES_NEED_DISPLAY();
   const TempDir dir;
   const auto simulated = testing::simulate_small(dir.path(), true);

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Runs that must succeed.
+/// Runs a command that must succeed.
 Outcome must_run(const std::vector<std::string>& arguments) {
   Outcome outcome = run_motes(arguments);
   INFO(outcome.err);
@@ -28,7 +28,7 @@ Outcome must_run(const std::vector<std::string>& arguments) {
 
 json read_json(const std::filesystem::path& path) { return json::parse(file_bytes(path)); }
 
-/// A report without what may differ from run to run.
+/// A report without the values that may differ from run to run.
 json without_times(json report) {
   for (const char* key : {"stages", "seconds", "file_seconds"}) report.erase(key);
   report.erase("peak_memory_mb");
@@ -45,7 +45,7 @@ std::vector<std::string> files_below(const std::filesystem::path& dir) {
   return names;
 }
 
-/// The two output folders hold the same files with the same bytes, but for the report's times.
+/// Checks that two output folders have the same files with the same bytes, except for times in the report.
 void check_same_results(const std::filesystem::path& a, const std::filesystem::path& b) {
   CHECK(files_below(a) == files_below(b));
   for (const std::string& name : files_below(a)) {
@@ -71,7 +71,7 @@ double link_f1(const std::string& truth, const std::filesystem::path& tracks, co
 
 }  // namespace
 
-TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only auto goes on") {
+TEST_CASE("Linked on a GPU, tracks are the same bytes; without a GPU, only auto continues") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   for (const std::string backend : {"cpu", "auto"})
@@ -89,7 +89,7 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   if (gpu::list_devices().devices.empty()) {
     const Outcome refused = run_motes(on_gpu);
     CHECK(refused.code == 4);
-    CHECK(is_one_error_line(refused.err));  // before anything is read
+    CHECK(is_one_error_line(refused.err));  // before any input is read
     CHECK_THAT(refused.err, Contains("execution.backend: no GPU"));
     CHECK(!std::filesystem::exists(dir / "gpu"));
     return;
@@ -140,7 +140,7 @@ TEST_CASE("Greedy links say that they are a heuristic") {
   }
 }
 
-TEST_CASE("Volumes in, scored tracks out, with every output there") {
+TEST_CASE("From volumes to scored tracks, with every output file") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true);
   const auto out = dir / "tracks";
@@ -165,7 +165,7 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
         std::vector<std::string>{"start", "read", "detect", "gate", "link", "tracks", "write", "report"});
 }
 
-TEST_CASE("The report tells how long reading and detecting take, and which of them a run waits for") {
+TEST_CASE("The report gives the time of reading and detecting, and which of them limits the run") {
   const TempDir dir;
   const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
   must_run({"track", input, "-o", (dir / "t").string(), "--threads", "2", "--quiet"});
@@ -175,7 +175,7 @@ TEST_CASE("The report tells how long reading and detecting take, and which of th
   const double read = stage["busy_s"]["read"], detect = stage["busy_s"]["detect"];
   CHECK(read > 0);
   CHECK(detect > 0);
-  CHECK(read + detect < 2 * stage["seconds"].get<double>());  // of two threads
+  CHECK(read + detect < 2 * stage["seconds"].get<double>());  // two threads
   CHECK(stage["bound_by"] == (read > detect / 2 ? "read" : "detect"));
   for (const json& other : report["stages"])
     if (other["stage"] != "detect") CHECK_FALSE(other.contains("busy_s"));
@@ -185,7 +185,7 @@ TEST_CASE("Every second of a run belongs to a stage") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   motes::app::Hooks hooks;
-  hooks.before_s = 0.25;  // of loading the libraries
+  hooks.before_s = 0.25;  // for loading the libraries
   const Outcome outcome = run_motes({"track", input, "-o", (dir / "t").string()}, hooks);
   REQUIRE(outcome.code == 0);
   const json report = read_json(dir / "t" / "report.json");
@@ -209,7 +209,7 @@ TEST_CASE("Speed-only options and the place of the results change no byte") {
   CHECK(file_bytes(dir / "three" / "tracks.csv") == file_bytes(dir / "one" / "tracks.csv"));
 }
 
-TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same bytes") {
+TEST_CASE("An interrupted run keeps its frames, and --resume gives the same bytes") {
   const TempDir dir;
   const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
   must_run({"track", input, "-o", (dir / "whole").string()});
@@ -224,7 +224,7 @@ TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same 
   CHECK_THAT(interrupted.err, Contains("after 3 of 6 frames") && Contains("--resume"));
   CHECK(files_below(dir / "cut") == std::vector<std::string>{"checkpoint.log"});
 
-  SECTION("the same command goes on where it stopped") {
+  SECTION("the same command continues where it stopped") {
     auto resumed = command;
     resumed.push_back("--resume");
     CHECK_THAT(must_run(resumed).err, Contains("resuming after 3 finished frames"));
@@ -236,7 +236,7 @@ TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same 
     CHECK(other.code == 2);
     CHECK_THAT(other.err, Contains("checkpoint.log"));
   }
-  SECTION("a damaged end costs only the frames it held") {
+  SECTION("a damaged end loses only its own frames") {
     const std::string log = file_bytes(dir / "cut" / "checkpoint.log");
     write_file(dir / "cut" / "checkpoint.log", log.substr(0, log.size() - 5));
     auto resumed = command;
@@ -257,7 +257,7 @@ TEST_CASE("track --resume without anything to resume is an ordinary run") {
              Contains("nothing to resume"));
 }
 
-TEST_CASE("Another run's results are overwritten only with --force, and nothing of them stays") {
+TEST_CASE("Another run's results are overwritten only with --force, and are then removed") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   const auto out = dir / "t";
@@ -280,7 +280,7 @@ TEST_CASE("Another run's results are overwritten only with --force, and nothing 
   CHECK(run_motes(command).code == 2);
 }
 
-TEST_CASE("report.html stands alone and holds what the run found") {
+TEST_CASE("report.html is self-contained and has the results of the run") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   must_run({"track", input, "-o", (dir / "t").string(), "--gate", "0.5"});
@@ -420,7 +420,7 @@ TEST_CASE("detect writes a table that track links") {
   CHECK(!std::filesystem::exists(dir / "found.vtp"));
 }
 
-TEST_CASE("The interval that detections.h5 states gives way to --dt") {
+TEST_CASE("--dt overrides the interval in detections.h5") {
   const TempDir dir;
   const auto made = simulate_small(dir.path(), true);
   const std::string spots = (dir / "d.h5").string();
@@ -430,7 +430,7 @@ TEST_CASE("The interval that detections.h5 states gives way to --dt") {
   CHECK_THAT(run_motes({"info", (dir / "run" / "tracks.h5").string()}).out, Contains("frame interval: 7 s"));
 }
 
-TEST_CASE("A simulated table tells a frame interval of one second too") {
+TEST_CASE("A simulated table states its frame interval, also if it is one second") {
   const TempDir dir;
   write_file(dir / "s.yaml", "simulation: {particles: 5, frames: 3, dt_s: 1}\n");
   must_run({"simulate", (dir / "s.yaml").string(), "-o", (dir / "s").string()});
@@ -449,7 +449,7 @@ TEST_CASE("A solver by name gives the tracks of auto") {
       return file_bytes(dir / (scope + name) / "tracks.csv");
     };
     CAPTURE(scope);
-    // `auto` stands for jv; an auction finds its way to the same tracks by other steps.
+    // `auto` takes jv; an auction reaches the same tracks in other steps.
     CHECK(track("a", "auto") == track("b", "auction-scaled"));
   }
 }

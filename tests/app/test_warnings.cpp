@@ -22,7 +22,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Walkers far apart, `step` um a frame along x.
+/// Walkers far apart, which move `step` um per frame along x.
 std::string walkers(int particles, int frames, double step, double scale = 1, int first_frame = 0) {
   std::string text = "particle,frame,x_um,y_um,z_um\n";
   for (int p = 0; p < particles; ++p)
@@ -44,7 +44,7 @@ std::string score_of(const TempDir& dir, const std::string& truth, const std::st
 
 }  // namespace
 
-TEST_CASE("A gate shorter than the typical displacement is warned of") {
+TEST_CASE("A gate shorter than the typical displacement gives a warning") {
   const TempDir dir;
   write_file(dir / "t.csv", walkers(25, 6, 1));
   const auto track = [&](const std::string& gate) {
@@ -57,7 +57,7 @@ TEST_CASE("A gate shorter than the typical displacement is warned of") {
   CHECK_THAT(track("2"), !Contains("shorter than"));
 }
 
-TEST_CASE("Points that a table holds twice are warned of") {
+TEST_CASE("Repeated points of a table give a warning") {
   const TempDir dir;
   const std::string once = walkers(24, 4, 1);
   const auto warns = [&](const std::string& text) {
@@ -65,7 +65,7 @@ TEST_CASE("Points that a table holds twice are warned of") {
     const Outcome outcome =
         run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "out").string(), "--force"});
     CHECK(outcome.code == 0);
-    return outcome.err.find("does the input hold points twice?") != std::string::npos;
+    return outcome.err.find("does the input have points twice?") != std::string::npos;
   };
   CHECK_FALSE(warns(once));
   CHECK(warns(once + once.substr(once.find('\n') + 1)));
@@ -73,9 +73,9 @@ TEST_CASE("Points that a table holds twice are warned of") {
   CHECK_FALSE(warns(walkers(120, 1, 1) + "0,0,0,0,0\n"));  // one in 121 may be chance
 }
 
-TEST_CASE("Frames without detections are warned of") {
+TEST_CASE("Frames without detections give a warning") {
   CHECK(app::frame_warnings({{0, 3, {}}, {1, 4, {}}}).empty());
-  CHECK(app::frame_warnings({{0, 0, {}}, {1, 0, {}}}).empty());  // said elsewhere
+  CHECK(app::frame_warnings({{0, 0, {}}, {1, 0, {}}}).empty());  // another warning covers this
   const auto one = app::frame_warnings({{0, 3, {}}, {7, 0, {}}, {8, 1, {}}});
   REQUIRE(one.size() == 1);
   CHECK_THAT(one[0], Contains("1 of 3 frames has no detections (frame 7)"));
@@ -92,7 +92,7 @@ TEST_CASE("A series without any detection names the settings to check") {
   CHECK_THAT(channel.err, Contains("has 1 channel; leave input.channel out"));
 }
 
-TEST_CASE("A single frame is told, as is an output folder that is a file") {
+TEST_CASE("A single frame gives a warning, and an output folder that is a file an error") {
   const TempDir dir;
   write_file(dir / "t.csv", "frame,x_um,y_um,z_um\n3,0,0,0\n3,5,5,5\n");
   const Outcome one = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t").string()});
@@ -104,7 +104,7 @@ TEST_CASE("A single frame is told, as is an output folder that is a file") {
   CHECK_THAT(file.err, Contains("t.csv is a file, not a folder; choose another with -o"));
 }
 
-TEST_CASE("Tracks that are mostly one point are warned of, and can be left out") {
+TEST_CASE("Mostly single-point tracks give a warning, and can be left out") {
   const TempDir dir;
   std::string text = "frame,x_um,y_um,z_um\n";
   for (int i = 0; i < 40; ++i)
@@ -149,7 +149,7 @@ TEST_CASE("Short options set their keys, and are refused by name") {
   CHECK_THAT(run_motes({"track", "--help"}).out, Contains("--radius") && Contains("(detection.radius_um)"));
 }
 
-TEST_CASE("One frame is a frame, and a progress line fits the terminal") {
+TEST_CASE("One frame is counted in the singular, and a progress line fits the terminal") {
   CHECK(app::counted(1, "frames") == "1 frame");
   CHECK(app::counted(0, "frames") == "0 frames");
   CHECK(app::counted(2, "frame pairs") == "2 frame pairs");
@@ -160,7 +160,7 @@ TEST_CASE("One frame is a frame, and a progress line fits the terminal") {
   CHECK(app::progress_line("x", 0.5, "state", 80) == "x [############------------] state");
 }
 
-TEST_CASE("points that lie where earlier ones of their frame do are counted") {
+TEST_CASE("points at the place of an earlier one in their frame are counted") {
   std::mt19937_64 rng(3);
   std::vector<Detections> frames(3);
   std::set<std::array<double, 3>> places;
@@ -219,7 +219,7 @@ TEST_CASE("points that crowd at one place are linked, as a series and pair by pa
   CHECK(std::count(greedy.err.begin(), greedy.err.end(), '\n') == 1);
 }
 
-TEST_CASE("score warns of a gate longer than the distance of neighbouring particles") {
+TEST_CASE("score warns if the gate is longer than the distance of neighbouring particles") {
   const TempDir dir;
   const std::string file = (dir / "t.csv").string();
   write_file(file, "particle,frame,x_um,y_um,z_um\n0,0,0,0,0\n0,1,0,0,0\n1,0,2,0,0\n1,1,2,0,0\n");
