@@ -1,4 +1,4 @@
-// In place of what VTK does, in builds without it.
+// Replaces the files that use VTK, in builds without it.
 
 #include <motes/base/errors.h>
 #include <motes/io/vtk_tracks.h>

@@ -20,8 +20,8 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.parent_path().empty() ? "." : target.parent_path();
 }
 
-/// What is there already and is not a file: a device, a pipe, what a shell opened. A file that takes its name
-/// would not be read by who waits there, and /dev/null would be a file from then on.
+/// Whether the target exists and is not a file: a device, a pipe, a descriptor of a shell. Replacing it by a
+/// file would leave its readers without data, and make /dev/null a file.
 bool is_stream(const std::filesystem::path& target, const std::filesystem::file_status& status) {
   if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return false;
   if (!std::filesystem::is_regular_file(status)) return true;

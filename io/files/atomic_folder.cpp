@@ -30,12 +30,11 @@ void sync(const fs::path& folder) {
 void write_folder_atomically(const fs::path& target, const std::function<bool(const fs::path&)>& may_replace,
                              const std::function<void(const fs::path&)>& write) {
   fs::path place = target.lexically_normal();
-  if (!place.has_filename()) place = place.parent_path();  // "tracks.geff/"
+  if (!place.has_filename()) place = place.parent_path();  // for "tracks.geff/"
   std::error_code error;
   const bool there = fs::exists(fs::symlink_status(place, error));
   if (there && !(fs::is_directory(place, error) && (fs::is_empty(place, error) || may_replace(place))))
-    throw UsageError(place.string() +
-                     ": is there already and is not a folder of this format; choose another name");
+    throw UsageError(place.string() + ": exists and is not a folder of this format; choose another name");
   const fs::path parent = place.has_parent_path() ? place.parent_path() : fs::path(".");
   fs::create_directories(parent, error);
   if (error) fail(parent, "cannot create folder", error);
@@ -49,7 +48,7 @@ void write_folder_atomically(const fs::path& target, const std::function<bool(co
     made.release();
     return;
   }
-  // The earlier folder takes the temporary name, and goes with it.
+  // The earlier folder gets the temporary name, and is removed with it.
   if (system::exchange(made.path(), place) == 0) return;
   const fs::path old = parent / ("." + place.filename().string() + ".old-" + system::random_digits());
   fs::rename(place, old, error);

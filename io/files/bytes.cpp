@@ -16,7 +16,7 @@ void put_numbers(std::string& out, const std::vector<double>& values) {
 
 void put_text(std::string& out, std::string_view text) {
   if (text.size() > std::numeric_limits<std::uint32_t>::max())
-    throw std::length_error("a text of over 4 GiB");
+    throw std::length_error("a text of 4 GiB or more");
   put(out, static_cast<std::uint32_t>(text.size()));
   out += text;
 }

@@ -16,10 +16,10 @@ void put(std::string& out, Unsigned value) {
 }
 void put_number(std::string& out, double value);
 void put_numbers(std::string& out, const std::vector<double>& values);
-/// A u32 length, then the bytes. Throws std::length_error for 4 GiB and more.
+/// A u32 length, then the bytes. Throws std::length_error for 4 GiB or more.
 void put_text(std::string& out, std::string_view text);
 
-/// Takes values off the front of bytes; once something is missing, everything after it is too.
+/// Takes values from the front of bytes. Once bytes are missing, ok() is false and all values are 0 or empty.
 class Source {
  public:
   explicit Source(std::string_view bytes) : bytes_(bytes) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// Arithmetic on sizes that come from files and may be anything.
+/// Arithmetic on sizes from files, which can have any value.
 
 #include <cstdint>
 #include <initializer_list>
@@ -8,7 +8,7 @@
 
 namespace motes::io::detail {
 
-/// The product of non-negative factors, or nothing when one is negative or the product passes int64.
+/// The product of non-negative factors; none if one is negative or the product overflows int64.
 inline std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {

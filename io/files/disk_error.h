@@ -1,5 +1,5 @@
 #pragma once
-/// The error of an output file that cannot be written.
+/// The error for an output file that cannot be written.
 
 #include <cstring>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace motes::io::detail {
 
-/// Throws ResourceError: the path, what failed, and the system's reason (`error` is its number).
+/// Throws ResourceError with the path, the failed step, and the system's reason. `error`: an errno value.
 [[noreturn]] inline void fail_on_disk(const std::filesystem::path& path, const std::string& doing,
                                       int error) {
   throw ResourceError(path.string() + ": " + doing + ": " + std::strerror(error) +

@@ -16,7 +16,7 @@
 namespace motes::io::detail {
 namespace {
 
-constexpr int kGzipWindow = 15 + 16;  // zlib's number for gzip
+constexpr int kGzipWindow = 15 + 16;  // zlib's value for gzip
 
 std::size_t half_of_memory() { return static_cast<std::size_t>(system::physical_memory()) / 2; }
 
@@ -29,7 +29,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Inflates until `out` is full or all is read; false for damaged data.
+  /// Inflates until `out` has `most` bytes or the input ends; false for damaged data.
   bool fill(std::string& out, std::size_t most) {
     constexpr std::size_t kPiece = 1 << 20;
     while (!done_ && out.size() < most) {

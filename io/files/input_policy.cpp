@@ -1,4 +1,4 @@
-/// The setting of the process.
+/// The process-wide input policy.
 
 #include <atomic>
 

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Temporary files and folders in the folder, with what their names say.
+/// Temporary files and folders in the folder, with the parts of their names.
 std::vector<std::pair<fs::path, detail::TemporaryOf>> temporaries_in(const fs::path& folder) {
   std::vector<std::pair<fs::path, detail::TemporaryOf>> found;
   std::error_code ignored;
@@ -36,8 +36,8 @@ std::vector<std::pair<fs::path, detail::TemporaryOf>> temporaries_in(const fs::p
   return found;
 }
 
-/// Removes those of the same stem whose processes have ended. A folder is looked through once, since series
-/// write many files to one.
+/// Removes temporaries of the same stem whose processes have ended. Each folder is listed only once, since a
+/// series may write many files to it.
 void sweep(const fs::path& folder, const std::string& stem) {
   static std::mutex mutex;
   static std::map<fs::path, std::vector<std::pair<fs::path, detail::TemporaryOf>>> seen;

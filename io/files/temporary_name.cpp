@@ -25,7 +25,8 @@ TemporaryOf read_temporary_name(const std::string& name) {
   if (!name.starts_with('.') || mark == std::string::npos || mark < 2) return {};
   const std::string rest = name.substr(mark + kMark.size());
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789abcdef"), rest.size());
-  if (digits != kDigits && digits != kRandomDigits) return {};  // earlier versions did not name the process
+  if (digits != kDigits && digits != kRandomDigits)
+    return {};  // names of older versions have no process mark
   if (rest.size() > digits && rest[digits] != '.') return {};
   return {name.substr(1, mark - 1), digits == kDigits && system::has_ended(std::string_view(rest).substr(
                                                              kRandomDigits, kDigits - kRandomDigits))};

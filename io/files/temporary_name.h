@@ -1,18 +1,18 @@
 #pragma once
-/// Names of temporary files and folders: ".STEM.tmp-DIGITS.EXT", beside their target. The digits, in
-/// hexadecimal, are 16 that cannot be foreseen and 16 that name the process.
+/// Names of temporary files and folders: ".STEM.tmp-DIGITS.EXT", beside their target. The digits are
+/// hexadecimal: 16 random ones, then 16 that identify the process.
 
 #include <string>
 
 namespace motes::io::detail {
 
-/// `extension` with its point, or empty.
+/// `extension` includes its dot, or is empty.
 std::string temporary_name(const std::string& stem, const std::string& extension);
 
-/// What a name of this form is that of.
+/// The parts of a name of this form.
 struct TemporaryOf {
-  std::string stem;   ///< empty where the name has another form
-  bool left = false;  ///< its process has ended; false where that cannot be known
+  std::string stem;   ///< empty if the name has another form
+  bool left = false;  ///< its process has ended; false if unknown
 };
 TemporaryOf read_temporary_name(const std::string& name);
 

@@ -23,7 +23,7 @@ std::ifstream open_regular(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(status)) {
     throw InputError(path.string() + ": this is a folder; name a file in it");
   }
-  if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could block forever
+  if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could block
     throw InputError(path.string() +
                      ": this is not a regular file; save its contents to a file, and give that");
   }
@@ -32,7 +32,7 @@ std::ifstream open_regular(const std::filesystem::path& path) {
   return in;
 }
 
-/// from_chars refuses what leaves double's range; strtod rounds it to infinity or zero as IEEE does.
+/// from_chars rejects numbers outside double's range; strtod rounds them to infinity or zero as IEEE does.
 double round_out_of_range(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 void append_percent(std::string& out, char c) {
@@ -99,7 +99,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (!text.empty() && stop == end && error == std::errc()) return value;
   const auto real = parse_double(text);
-  constexpr double kExact = 9007199254740992.0;  // 2^53: beyond it doubles skip whole numbers
+  constexpr double kExact = 9007199254740992.0;  // 2^53: larger doubles skip integers
   if (!real || !(std::abs(*real) <= kExact) || *real != std::floor(*real)) return std::nullopt;
   return static_cast<std::int64_t>(*real);
 }
@@ -123,14 +123,14 @@ void append_number(std::string& out, double value) {
   }
   char buffer[32];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  (void)error;  // 32 characters hold every shortest double
+  (void)error;  // 32 characters suffice for the shortest text of a double
   out.append(buffer, end);
 }
 
 void append_number(std::string& out, std::int64_t value) {
   char buffer[24];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  (void)error;  // 24 characters hold every int64
+  (void)error;  // 24 characters suffice for an int64
   out.append(buffer, end);
 }
 

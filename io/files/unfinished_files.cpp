@@ -15,8 +15,8 @@ struct Unfinished {
   std::set<std::filesystem::path> files;
 };
 
-/// Never destroyed: other threads may write while the process ends. In memory of its own: the last words of a
-/// process that has none ask for it, too.
+/// Never destroyed, since other threads may write while the process ends. In static memory, since a process
+/// without memory asks for it, too.
 Unfinished& unfinished() {
   alignas(Unfinished) static std::byte place[sizeof(Unfinished)];
   static auto* const all = new (place) Unfinished;

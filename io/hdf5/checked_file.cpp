@@ -16,9 +16,9 @@
 namespace motes::io::detail::h5 {
 namespace {
 
-/// Deflate shrinks at most 1,032-fold: what claims to be larger than that is damaged.
+/// Deflate compresses at most 1,032-fold: larger claims mean damage.
 constexpr std::uint64_t kMaxDeflateRatio = 1100;
-/// A chunk that was never written takes no room; small files may have one as large as this.
+/// A chunk that was never written takes no space; in small files chunks up to this size are allowed.
 constexpr std::uint64_t kSmallChunk = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxTextBytes = 64u << 20;
 constexpr std::uint64_t kMaxAttributeValues = 1024;
@@ -110,7 +110,7 @@ void CheckedFile::fail(const std::string& what) const {
   throw InputError(path_ + ": " + what + "; restore the file or write it again");
 }
 
-/// The path with soft links replaced; none where something on the way is missing.
+/// The path with soft links replaced; none if a part of it is missing.
 std::optional<std::string> CheckedFile::resolve(const std::string& name, int depth) const {
   if (depth > kMaxSoftLinks) fail(name + " is a link to a link to a link: too many");
   std::string done;
@@ -183,10 +183,10 @@ void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
   if (layout == H5D_COMPACT && stored != bytes)
     fail(name + " is damaged: " + std::to_string(stored) + " bytes are stored of " + std::to_string(bytes));
   if (layout == H5D_CONTIGUOUS && stored > file_size_)
-    fail(name + " claims more values than the file can hold: it is damaged");
+    fail(name + " claims more values than the file can have: it is damaged");
   if (bytes / kMaxDeflateRatio > file_size_) {
     fail(name + " claims " + std::to_string(info.values()) +
-         " values, more than the file can hold: it is damaged");
+         " values, more than the file can have: it is damaged");
   }
   if (layout != H5D_CHUNKED) return;
   std::array<hsize_t, kMaxRank> chunk{};
@@ -197,7 +197,7 @@ void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
     if (__builtin_mul_overflow(chunk_bytes, chunk[static_cast<std::size_t>(axis)], &chunk_bytes))
       chunk_bytes = std::numeric_limits<std::uint64_t>::max();
   if (chunk_bytes == 0 || (chunk_bytes > kSmallChunk && chunk_bytes / kMaxDeflateRatio > file_size_))
-    fail(name + " claims chunks larger than the file can hold: it is damaged");
+    fail(name + " claims chunks larger than the file can have: it is damaged");
 }
 
 Handle CheckedFile::open_dataset(const std::string& name) const {
@@ -230,7 +230,7 @@ std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name) const {
         length > static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max())
             ? std::nullopt
             : checked_product({std::max<std::int64_t>(bytes, 1), static_cast<std::int64_t>(length)});
-    if (!product) fail(name + " claims more values than the file can hold: it is damaged");
+    if (!product) fail(name + " claims more values than the file can have: it is damaged");
     bytes = length == 0 ? bytes : *product;
     info.shape.push_back(static_cast<std::int64_t>(length));
   }
@@ -284,7 +284,7 @@ std::vector<std::string> CheckedFile::names(const std::string& group) const {
     return 0;
   };
   if (H5Literate(opened.id(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, visit, &found) >= 0) return found;
-  found.clear();  // written by something that does not keep the order of creation
+  found.clear();  // the writer did not keep the order of creation
   if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found) < 0)
     fail("the contents of " + group + " are damaged");
   return found;

@@ -1,8 +1,8 @@
 #pragma once
-/// HDF5 files of unknown origin, opened in one checked way. Refused by name: data or links outside of the
-/// file, virtual datasets, number types other than the standard 8 to 64-bit ones, attributes of more than one
-/// value where one is meant, and sizes that the file cannot hold. The library itself crashes on some damaged
-/// files: use Reader (h5.h), which does all this in a child process.
+/// HDF5 files of unknown origin, opened with checks. Rejected by name: data or links outside the file,
+/// virtual datasets, number types other than the standard 8 to 64-bit ones, attributes of several values
+/// where one is expected, and sizes that the file cannot have. The library itself crashes on some damaged
+/// files: use Reader (reader.h), which does all this in a child process.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,29 +25,29 @@ bool is_float(Number number);
 struct DatasetInfo {
   std::vector<std::int64_t> shape;  ///< empty: one value
   Number type = Number::f64;
-  std::int64_t rows_at_once = 1;  ///< rows (of the first axis) that are best read together: whole chunks
-  /// Of one row: the product of the other axes.
+  std::int64_t rows_at_once = 1;  ///< rows (of the first axis) to read together: whole chunks
+  /// Values of one row: the product of the other axes.
   std::int64_t row_values() const;
-  std::int64_t values() const;  ///< the product of all axes; it never overflows
+  std::int64_t values() const;  ///< the product of all axes; checked not to overflow
 };
 
-/// One open file. Every failure throws InputError with the path and the object's name. Names are paths from
-/// the root; soft links within the file are followed, 16 deep.
+/// An open file. Every failure throws InputError with the path and the object's name. Names are paths from
+/// the root; soft links within the file are followed, up to 16 deep.
 class CheckedFile {
  public:
   explicit CheckedFile(const std::filesystem::path& path);
 
-  bool has(const std::string& name) const;  ///< an object, and every group on the way to it
-  /// Of a dataset of numbers; none where `name` is a group. Throws where it is missing or refused.
+  bool has(const std::string& name) const;  ///< whether the object and all groups above it exist
+  /// A dataset of numbers; none if `name` is a group. Throws if it is missing or rejected.
   std::optional<DatasetInfo> dataset(const std::string& name) const;
-  /// Rows [first, first + count) of the first axis, converted to `as`, in row-major order. `out` must be as
-  /// long as count * row_values() * size_of(as). Values outside of `as` are clipped to its range.
+  /// Rows [first, first + count) of the first axis, converted to `as`, in row-major order. `out`:
+  /// count * row_values() * size_of(as) bytes. Values outside the range of `as` are clipped to it.
   void read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out) const;
-  std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation where known
-  /// Up to 1024 numbers; none where the object has no such attribute.
+  std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation if known
+  /// Up to 1024 numbers; none if the object has no such attribute.
   std::optional<std::vector<double>> numbers(const std::string& object, const std::string& attribute) const;
-  /// One text, or (as Imaris writes it) an array of single characters, at most 64 MiB.
+  /// One text, or (as Imaris writes it) an array of single characters, of at most 64 MiB.
   std::optional<std::string> text(const std::string& object, const std::string& attribute) const;
   std::vector<std::string> attribute_names(const std::string& object) const;
   [[noreturn]] void fail(const std::string& what) const;
@@ -63,7 +63,7 @@ class CheckedFile {
   std::string path_;
   std::uint64_t file_size_ = 0;
   Handle file_;
-  mutable std::string last_name_;  ///< the dataset opened last: it is read in pieces
+  mutable std::string last_name_;  ///< the last opened dataset, which is read in pieces
   mutable Handle last_;
   mutable DatasetInfo last_info_;
 };

@@ -18,12 +18,12 @@ namespace motes::io::detail::h5 {
 namespace {
 
 constexpr hsize_t kChunk = 1 << 16;
-/// From here on chunks are encoded by all threads; below, the library does it.
+/// From this number of chunks on, all threads encode them; below, the library does.
 constexpr hsize_t kChunksAlone = 4;
 
 Handle property_list(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
 
-/// HDF5 1.10's own layout: superblock, object headers and chunk indices then carry checksums.
+/// The file format of HDF5 1.10: superblock, object headers and chunk indices have checksums.
 Handle file_access() {
   Handle list = property_list(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(list.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -50,7 +50,7 @@ Handle dataset_creation(hsize_t rows, hsize_t width) {
 }  // namespace
 
 void silence() {
-  // Its clean-up at the process's end writes again what a full disk refused, and crashes. Handles close here.
+  // Clean-up at exit writes again the data that a full disk rejected, and crashes. Handles close explicitly.
   static const bool no_cleanup = H5dont_atexit() >= 0;
   static_cast<void>(no_cleanup);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -130,7 +130,7 @@ void Writer::write(const std::string& name, hid_t type, const void* values, std:
 
 void Writer::write_chunks(const Handle& dataset, const std::string& name, const unsigned char* values,
                           std::size_t rows, std::size_t width, std::size_t value_size) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are written as they lie in memory");
+  static_assert(std::endian::native == std::endian::little, "bytes are written in the order of memory");
   const std::size_t chunks = (rows + kChunk - 1) / kChunk, chunk_values = kChunk * width,
                     chunk_bytes = chunk_values * value_size;
   const EncodedChunk first = encode_chunk(values, chunk_values, value_size);
@@ -143,7 +143,7 @@ void Writer::write_chunks(const Handle& dataset, const std::string& name, const 
       const unsigned char* from = values + chunk * chunk_bytes;
       EncodedChunk& to = encoded[static_cast<std::size_t>(i)];
       const std::size_t there = std::min<std::size_t>(kChunk, rows - chunk * kChunk) * width * value_size;
-      if (there < chunk_bytes) {  // the last one: filled up with zeros, as the library does
+      if (there < chunk_bytes) {  // the last one, padded with zeros as the library does
         std::vector<unsigned char> padded(chunk_bytes, 0);
         std::memcpy(padded.data(), from, there);
         to = encode_chunk(padded.data(), chunk_values, value_size);
@@ -194,7 +194,8 @@ void Writer::write_attribute(hid_t object, const std::string& name, hid_t type, 
 
 void Writer::write_text(hid_t object, const std::string& name, const std::string& text,
                         H5T_cset_t characters) {
-  // Fixed length (at least 1, as the library wants): variable-length text lies in a heap without checksum.
+  // Fixed length (at least 1, which the library requires): variable-length text is in a heap without
+  // checksum.
   const Handle type(check(H5Tcopy(H5T_C_S1), name), H5Tclose);
   H5Tset_size(type.id(), std::max<std::size_t>(1, text.size()));
   H5Tset_strpad(type.id(), H5T_STR_NULLPAD);

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes HDF5 files, with errors of this project; reader.h reads them.
+/// Writes HDF5 files with this project's errors; reader.h reads them.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,14 +12,14 @@
 
 namespace motes::io::detail::h5 {
 
-/// Writes one file. Every failure throws ResourceError: nothing but the disk can refuse what we write.
-/// The bytes depend on the contents alone (no timestamps); metadata and data carry checksums.
+/// Writes one file. Every failure throws ResourceError, since only the disk can reject the contents. The
+/// bytes depend only on the contents (no timestamps); metadata and data have checksums.
 class Writer {
  public:
   /// `target` is the name for messages, `path` the file.
   Writer(const std::filesystem::path& path, std::string target);
 
-  /// Groups remember the order of what they hold. `name` may be nested below an existing group.
+  /// Creates a group that keeps the order of its members. `name` may be nested below an existing group.
   void group(const std::string& name);
   void dataset(const std::string& name, const std::vector<float>& values);
   void dataset(const std::string& name, const std::vector<double>& values);
@@ -31,12 +31,12 @@ class Writer {
   void attribute(const std::string& name, const std::string& text);  ///< on the root
   void attribute(const std::string& name, const std::vector<double>& values);
   void attribute(const std::string& name, std::int64_t value);
-  /// Of a group, as VTK's reader wants them: text in ASCII, numbers as a list.
+  /// Of a group, as VTK's reader requires: text in ASCII, numbers as a list.
   void attribute_of(const std::string& group, const std::string& name, const std::string& text);
   void attribute_of(const std::string& group, const std::string& name,
                     const std::vector<std::int64_t>& values);
   void attribute_of(const std::string& group, const std::string& name, std::int64_t value);
-  /// Flushes and closes; without it the file is to be thrown away.
+  /// Flushes and closes. Without it the file is incomplete.
   void close();
 
  private:

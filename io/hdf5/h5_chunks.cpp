@@ -11,11 +11,11 @@ namespace motes::io::detail::h5 {
 namespace {
 
 constexpr int kLevel = 1;
-constexpr std::size_t kSample = 4096;    // values that tell whether deflating pays
-constexpr double kWorthDeflating = 0.7;  // of the size before
+constexpr std::size_t kSample = 4096;    // values sampled to decide whether to deflate
+constexpr double kWorthDeflating = 0.7;  // largest ratio of sizes at which to deflate
 constexpr std::uint32_t kOnlyChecksum = 0b011;
 
-/// First bytes of all values, then all second bytes ...
+/// The first bytes of all values, then all second bytes, and so on.
 std::vector<unsigned char> shuffled(const unsigned char* values, std::size_t count, std::size_t value_size) {
   std::vector<unsigned char> out(count * value_size);
   for (std::size_t byte = 0; byte < value_size; ++byte)
@@ -27,7 +27,7 @@ std::vector<unsigned char> deflated(const std::vector<unsigned char>& bytes) {
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::vector<unsigned char> out(size);
   if (compress2(out.data(), &size, bytes.data(), static_cast<uLong>(bytes.size()), kLevel) != Z_OK)
-    throw std::bad_alloc();  // the only way it can fail here
+    throw std::bad_alloc();  // the only possible failure here
   out.resize(size);
   return out;
 }
@@ -40,7 +40,7 @@ void append_checksum(std::vector<unsigned char>& bytes) {
 }  // namespace
 
 std::uint32_t fletcher32(const unsigned char* bytes, std::size_t count) {
-  constexpr std::size_t kUntilFolded = 360;  // words that 32-bit sums of sums hold
+  constexpr std::size_t kUntilFolded = 360;  // words before 32-bit sums of sums may overflow
   std::uint32_t sum = 0, sum_of_sums = 0;
   std::size_t left = count / 2;
   const auto fold = [](std::uint32_t value) { return (value & 0xffffU) + (value >> 16); };

@@ -1,5 +1,5 @@
 #pragma once
-/// Encodes the chunks of a dataset outside the HDF5 library, which would use one thread only.
+/// Encodes the chunks of a dataset outside the HDF5 library, which uses only one thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace motes::io::detail::h5 {
 
-/// One chunk as it lies in the file, by the filters shuffle, deflate and Fletcher-32 in that order.
+/// A chunk as stored in the file, after the filters shuffle, deflate and Fletcher-32 in this order.
 struct EncodedChunk {
   std::vector<unsigned char> bytes;
   std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out
 };
 
-/// What filters 0 and 1 do and 2 checks. Chunks that would shrink little (the positions' last digits are
-/// noise) are left as they are, but for the checksum; which ones depends on their contents alone.
+/// Applies filters 0 and 1 and appends the checksum of 2. Chunks that would shrink little (the last digits of
+/// positions are noise) get only the checksum; the choice depends only on their contents.
 EncodedChunk encode_chunk(const unsigned char* values, std::size_t count, std::size_t value_size);
 
-/// Fletcher's sums of 16-bit words, high byte first, as the HDF5 library has them.
+/// Fletcher's sums of 16-bit words, high byte first, as in the HDF5 library.
 std::uint32_t fletcher32(const unsigned char* bytes, std::size_t count);
 
 }  // namespace motes::io::detail::h5

@@ -8,7 +8,7 @@
 
 namespace motes::io::detail::h5 {
 
-/// Owns one HDF5 identifier; closes it with the function it was made with.
+/// Owns an HDF5 identifier; closes it with the given function.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -26,7 +26,7 @@ class Handle {
   }
   hid_t id() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// Closes now; false when the library could not (a file whose last bytes the disk refused).
+  /// Closes now; false if the library could not (for example if the disk rejected a file's last bytes).
   bool close_now() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
  private:
@@ -38,14 +38,14 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Keeps the library from printing its error stack, and from cleaning up at exit; call before the first use
-/// in a thread.
+/// Prevents the library from printing its error stack, and from cleaning up at exit. Call it before the first
+/// use of HDF5 in a thread.
 void silence();
 
-/// What the library says of the last failed call: the innermost message.
+/// The innermost message of the last failed call.
 std::string last_error();
 
-/// Whether the last failed call lacked memory.
+/// Whether the last failed call ran out of memory.
 bool out_of_memory();
 
 }  // namespace motes::io::detail::h5

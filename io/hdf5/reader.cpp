@@ -1,4 +1,4 @@
-/// The requests that the parent sends to the child process, and their answers.
+/// The requests from the parent to the child process, and their answers.
 
 #include "io/hdf5/reader.h"
 
@@ -66,7 +66,7 @@ struct Reader::Request {
     return request;
   }
 
-  /// The answer; the same in the child and in this process.
+  /// The answer; computed alike in the child and in this process.
   std::string serve(const CheckedFile& file, std::span<std::byte> out) const {
     switch (operation) {
       case Operation::has:
@@ -114,7 +114,7 @@ Reader::Reader(const std::filesystem::path& path) : path_(path.string()) {
     direct_ = std::make_unique<CheckedFile>(path);
     return;
   }
-  silence();  // also sets the library up, once for all children
+  silence();  // also initialises the library, once for all children
   jail_ = std::make_unique<Jail>(path_, Jail::memory_for(size), [&path]() -> Serve {
     return [file = std::make_shared<CheckedFile>(path)](std::string_view request, std::span<std::byte> out) {
       return Request::unpack(request).serve(*file, out);
@@ -135,7 +135,7 @@ std::string Reader::ask(const Request& request, std::span<std::byte> out) const 
     try {
       return request.serve(*direct_, out);
     } catch (const std::bad_alloc&) {
-      throw ResourceError(path_ + ": not enough memory to read it: it is damaged, or more than memory holds");
+      throw ResourceError(path_ + ": not enough memory to read it; it is damaged, or larger than memory");
     }
   }
   const std::string answer = jail_->ask(request.pack(), out.size());
@@ -153,7 +153,7 @@ std::optional<DatasetInfo> Reader::dataset(const std::string& name) const {
   const auto type = source.number<std::uint8_t>();
   info.type = static_cast<Number>(type);
   info.rows_at_once = static_cast<std::int64_t>(source.number<std::uint64_t>());
-  // The child may be in the file's hands: what it says is checked again.
+  // A hostile file may control the child, so its answers are checked again.
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   std::int64_t values = 8;
   while (source.left() > 0 && source.ok()) {
@@ -182,12 +182,11 @@ void Reader::read_rows(const std::string& name, Number as, std::int64_t first, s
   const auto info = dataset(name);
   if (!info) fail("the dataset " + name + " is missing");
   const std::size_t row = static_cast<std::size_t>(info->row_values()) * size_of(as);
-  if (count < 0 || out.size() != static_cast<std::size_t>(count) * row)
-    fail(name + " has another shape than before");
+  if (count < 0 || out.size() != static_cast<std::size_t>(count) * row) fail(name + " has changed its shape");
   if (out.empty()) return;
   const std::int64_t chunk = direct_ ? count : info->rows_at_once;
   for (std::int64_t done = 0; done < count;) {
-    // Windows begin where chunks do, so that none is decoded twice.
+    // Windows begin at chunk boundaries, so that no chunk is decoded twice.
     const std::int64_t step = std::min(count - done, chunk - (direct_ ? 0 : (first + done) % chunk));
     ask({Operation::rows, name, "", as, first + done, step},
         out.subspan(static_cast<std::size_t>(done) * row, static_cast<std::size_t>(step) * row));
@@ -274,7 +273,7 @@ bool holds(const std::filesystem::path& path, const std::vector<std::string>& th
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::optional<Reader> file;
   try {
-    // A user block may come first, of 512 bytes or a power of two times that; formats that motes reads have
+    // A user block of 512 bytes, or a power of two times that, may come first; formats that motes reads have
     // none.
     if (!read_file_start(path, kSignature.size()).starts_with(kSignature)) return false;
     file.emplace(path);

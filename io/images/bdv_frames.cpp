@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
-constexpr std::size_t kXmlHead = 65536;  // SpimData's root may follow a licence text
+constexpr std::size_t kXmlHead = 65536;  // the SpimData root may follow a licence text
 
 h5::Reader open_file(const fs::path& path) {
   if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail_bdv(path, "is not an HDF5 file");
   return h5::Reader(path);
 }
 
-/// The numbers N of the group's members called `letter`N, ascending.
+/// The numbers N of the group's members named `letter`N, ascending.
 std::vector<std::int64_t> numbered_members(const h5::Reader& file, const std::string& group, char letter) {
   std::vector<std::int64_t> numbers;
   for (const std::string& name : file.names(group)) {
@@ -49,7 +49,7 @@ std::string cells_path(std::int64_t timepoint, std::int64_t setup) {
   return fmt::format("t{:05}/s{:02}/0/cells", timepoint, setup);
 }
 
-/// What is known of a dataset, and how its voxels are read.
+/// A dataset's shape, and the type in which its voxels are read.
 struct Cells {
   Shape3 shape;
   VoxelType type = VoxelType::u8;
@@ -113,26 +113,24 @@ class BdvFrames : public FrameSource {
   std::int64_t setup_;
 };
 
-/// The time points that the XML states, else all from the first to the last there is; every one must be
-/// there.
+/// The time points that the XML states, else all from the first to the last one in the file; all must exist.
 std::vector<std::int64_t> check_timepoints(const fs::path& path, const std::vector<std::int64_t>& present,
                                            std::vector<std::int64_t> stated) {
   if (stated.empty()) {
     if (present.empty()) fail_bdv(path, "holds no time point (no group t00000 ...)");
     if (present.back() - present.front() > static_cast<std::int64_t>(4 * present.size()))
-      fail_bdv(path, fmt::format("time points {} to {}, of which only {} are there", present.front(),
-                                 present.back(), present.size()));
+      fail_bdv(path, fmt::format("time points {} to {}, but only {} exist", present.front(), present.back(),
+                                 present.size()));
     for (std::int64_t t = present.front(); t <= present.back(); ++t) stated.push_back(t);
   }
   for (const std::int64_t t : stated) {
     if (!std::binary_search(present.begin(), present.end(), t))
-      fail_bdv(path,
-               fmt::format("time point {} (group t{:05}) is missing; {} are there", t, t, present.size()));
+      fail_bdv(path, fmt::format("time point {} (group t{:05}) is missing; {} exist", t, t, present.size()));
   }
   return stated;
 }
 
-/// Sampling step of level 0 (x, y, z); 1 where not stated.
+/// Sampling step of level 0 (x, y, z); 1 if not stated.
 Vec3 level_steps(const h5::Reader& file, std::int64_t setup) {
   const std::string name = fmt::format("s{:02}/resolutions", setup);
   const auto info = file.dataset(name);
@@ -144,7 +142,7 @@ Vec3 level_steps(const h5::Reader& file, std::int64_t setup) {
   return sane ? Vec3{steps[0], steps[1], steps[2]} : Vec3{1, 1, 1};
 }
 
-/// The root's attribute frame_interval_s, which BdvWriter leaves; the layout itself has no place for it.
+/// The root's attribute frame_interval_s, which BdvWriter adds; the format itself has no place for it.
 std::optional<double> frame_interval_s(const h5::Reader& file) {
   const auto value = file.number_attribute("frame_interval_s");
   return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
@@ -179,7 +177,7 @@ void note_views(const BdvXml& xml, std::vector<std::string>& notes) {
   }
 }
 
-/// The XML of an .h5, if it lies beside it under the same name.
+/// The XML of an .h5, if it is beside it with the same name.
 BdvXml xml_beside(const fs::path& images, std::vector<std::string>& notes) {
   fs::path beside = images;
   beside.replace_extension(".xml");

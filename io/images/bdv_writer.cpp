@@ -1,5 +1,5 @@
 /// The layout that bdv_frames.cpp reads and Fiji's BigDataViewer opens. Voxels are stored as int16 with the
-/// bits of uint16, as Java has no unsigned type. The XML has no place for the time between frames: it is kept
+/// bits of uint16, since Java has no unsigned type. The XML has no place for the frame interval: it is stored
 /// as the attribute frame_interval_s of the HDF5 file's root, which other programs ignore.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 namespace h5 = detail::h5;
 
-/// 128 KB a chunk: a plane or a corner of a volume is read without the rest.
+/// 128 KB per chunk: a plane or a corner of a volume can be read without the rest.
 constexpr std::array<std::int64_t, 3> kChunk{16, 64, 64};
 constexpr int kDeflateLevel = 1;
 
@@ -80,7 +80,7 @@ std::string bdv_xml(const VolumeFrame& frame, const std::string& images, std::in
 
 h5::Handle property_list(hid_t kind) {
   h5::Handle list(H5Pcreate(kind), H5Pclose);
-  H5Pset_obj_track_times(list.id(), false);  // the same bytes whenever it is written
+  H5Pset_obj_track_times(list.id(), false);  // no timestamps, so that equal contents give equal bytes
   return list;
 }
 
@@ -114,7 +114,7 @@ struct BdvWriter::State {
   void write_row(const std::string& name, hid_t file_type, hid_t memory_type, const void* values) const;
   void write_cells(const std::string& name, const std::uint16_t* voxels) const;
 
-  AtomicFile file;  // declared first: removed after HDF5 has let go of it
+  AtomicFile file;  // declared first, so that HDF5 closes it before it is removed
   BdvOptions options;
   h5::Handle images;
   Shape3 shape;
@@ -122,7 +122,7 @@ struct BdvWriter::State {
   std::size_t type = 0;
   std::array<hsize_t, 3> chunk{};
   std::string xml;
-  std::vector<std::uint16_t> wide;  ///< of u8 voxels
+  std::vector<std::uint16_t> wide;  ///< u8 voxels, widened
   std::int32_t written = 0;
 };
 
@@ -173,7 +173,7 @@ void BdvWriter::State::start(const VolumeFrame& frame) {
 }
 
 void BdvWriter::State::check(const VolumeFrame& frame) const {
-  if (written == options.frames) refuse(fmt::format("more than the {} frames announced", options.frames));
+  if (written == options.frames) refuse(fmt::format("more than the announced {} frames", options.frames));
   if (frame.shape != shape || frame.voxels.index() != type || frame.voxel_um != voxel_um)
     refuse(fmt::format("frame {}: its shape, type or voxel size differs from the first's", written));
   const auto voxels = detail::checked_product({shape.nz, shape.ny, shape.nx});
@@ -225,7 +225,7 @@ void BdvWriter::write(const VolumeFrame& frame) {
 void BdvWriter::close() {
   State& s = *state_;
   if (s.written != s.options.frames)
-    s.refuse(fmt::format("{} of the {} frames announced", s.written, s.options.frames));
+    s.refuse(fmt::format("only {} of the announced {} frames", s.written, s.options.frames));
   if (!s.images.close_now()) s.fail();
   s.file.commit();
   std::filesystem::path xml = s.file.target();

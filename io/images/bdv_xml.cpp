@@ -26,9 +26,8 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
   if (!location) location = loader.child("Url");
   const std::string name(trimmed(location.child_value()));
   if (name.empty()) {
-    fail_bdv(path,
-             fmt::format("its images are in the format '{}', of which bdv.hdf5, bdv.n5 and OME-Zarr are read",
-                         format));
+    fail_bdv(path, fmt::format("its images are in the format '{}'; motes reads bdv.hdf5, bdv.n5 and OME-Zarr",
+                               format));
   }
   const std::filesystem::path base = std::string(trimmed(root.child_value("BasePath")));
   const std::filesystem::path folder = path.parent_path();
@@ -37,7 +36,7 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
       images.lexically_relative(folder.empty() ? "." : folder.lexically_normal());
   if (!input_policy().allow_outside && (within.empty() || *within.begin() == ".."))
     throw InputError(
-        fmt::format("{}: its images are outside of its folder ({}); add --allow-outside if you "
+        fmt::format("{}: its images are outside its folder ({}); add --allow-outside if you "
                     "trust this file",
                     path.string(), images.string()));
   return images;
@@ -52,7 +51,7 @@ void add_range(const std::filesystem::path& path, std::int64_t first, std::int64
   for (std::int64_t t = first; t <= last; t += step) out.push_back(t);
 }
 
-/// "0-10:2, 15, 20-22".
+/// Parses a pattern such as "0-10:2, 15, 20-22".
 void add_pattern(const std::filesystem::path& path, const std::string& pattern,
                  std::vector<std::int64_t>& out) {
   std::istringstream items(pattern);

@@ -1,5 +1,5 @@
 #pragma once
-/// The XML file of BigDataViewer: where the images are, their time points and setups, and voxel sizes.
+/// The XML file of BigDataViewer: the path of the images, their time points, setups and voxel sizes.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace motes::io::detail {
 
 struct BdvSetup {
-  Vec3 voxel_size;   ///< all 0 where absent
+  Vec3 voxel_size;   ///< all 0 if missing
   std::string unit;  ///< as written
   std::string
       view_kind;  ///< angle, illumination and tile, as text; setups that differ in it are not channels
@@ -21,17 +21,17 @@ struct BdvSetup {
 
 struct BdvXml {
   std::filesystem::path images;          ///< the HDF5 file, or the N5 or Zarr folder
-  std::vector<std::int64_t> timepoints;  ///< ascending; empty where not stated
+  std::vector<std::int64_t> timepoints;  ///< ascending; empty if not stated
   std::map<std::int64_t, BdvSetup> setups;
 };
 
-/// True when the text starts an XML document with a SpimData root.
+/// Whether the text starts an XML document with a SpimData root.
 bool is_bdv_xml_head(const std::string& head);
 
-/// Throws InputError: the path, what is wrong, and the advice to export it again.
+/// Throws InputError with the path, the fault, and the advice to export the file again.
 [[noreturn]] void fail_bdv(const std::filesystem::path& path, const std::string& what);
 
-/// Throws InputError: broken XML (byte offset), images that are not in HDF5.
+/// Throws InputError for broken XML (with the byte offset) and for unsupported image formats.
 BdvXml read_bdv_xml(const std::filesystem::path& path);
 
 }  // namespace motes::io::detail

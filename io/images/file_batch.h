@@ -1,5 +1,5 @@
 #pragma once
-/// Many output files that appear together: syncing each separately would take longer than writing it.
+/// Many output files that appear together, since syncing each one would take longer than writing it.
 
 #include <filesystem>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace motes::io::detail {
 
-/// Files of one folder are written beside their names; commit() syncs the file system once and renames them
-/// all. What was not committed is removed. Throws ResourceError (path and reason) where the disk refuses.
+/// Files of one folder are written under temporary names; commit() syncs the file system once and renames
+/// them all. Uncommitted files are removed. Throws ResourceError (path and reason) if the disk fails.
 class FileBatch {
  public:
   /// Creates the folder.

@@ -52,7 +52,7 @@ std::vector<fs::path> list_tiffs(const fs::path& folder) {
   return files;
 }
 
-/// Pages of all files as one list; keeps the file read last open.
+/// The pages of all files as one list. Keeps the last file open.
 class FolderPages {
  public:
   FolderPages(std::vector<fs::path> files, std::int64_t pages_per_file, PageFormat format)
@@ -92,7 +92,7 @@ std::string scale_text(const Calibration& scale) {
   return fmt::format("[{}, {}, {}] um", size(scale.z_um), size(scale.y_um), size(scale.x_um));
 }
 
-/// All files of a series have one voxel size, as far as their metadata say.
+/// Throws InputError unless the metadata of all files of a series agree on the voxel size.
 void check_same_scale(const Calibration& first, const Calibration& other, const fs::path& first_file,
                       const fs::path& file) {
   const auto same = [](const std::optional<double>& a, const std::optional<double>& b) {
@@ -114,15 +114,15 @@ PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, 
   if (pages > 1 && !has_time) {
     axes.insert(axes.begin(), {'T', files});
   } else if (pages > 1 && axes.size() > 1 && axes.front().size == 0) {
-    axes.front().size = files;  // the slowest axis runs over the files
+    axes.front().size = files;  // the slowest axis is that of the files
   }
   PageAxes within = metadata.axes;
   std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
   return complete_axes(std::move(axes), within, {}, checked_product({files, pages}).value_or(0), folder);
 }
 
-/// Without input.axes: a file is a time point, its pages z (and c) by the metadata, or z where those say
-/// nothing.
+/// Without input.axes, each file is a time point. Its pages are z (and c) by the metadata, or z if the
+/// metadata do not state it.
 PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files,
                         const FrameOptions& options, SeriesInfo& info) {
   if (first.pages() == 1) {
@@ -144,8 +144,8 @@ PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std
   }
   if (map.nt() != 1) {
     throw InputError(
-        fmt::format("{}: by its metadata it holds {} time points, but in a folder each file is one; set "
-                    "input.axes ('ZYX' where the pages are z)",
+        fmt::format("{}: its metadata state {} time points, but in a folder each file is one; set "
+                    "input.axes ('ZYX' if the pages are z)",
                     first.path().string(), map.nt()));
   }
   std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
@@ -164,7 +164,7 @@ std::string counted_text(const PageAxes& axes) {
   return text;
 }
 
-/// Says so where input.axes takes the files for another axis than their names count.
+/// Adds a note if input.axes states another axis for the files than their names count.
 void note_names(const std::vector<fs::path>& files, const PageAxes& axes, SeriesInfo& info) {
   const char counted = counted_axis(files);
   const auto slowest =
@@ -179,7 +179,7 @@ void note_names(const std::vector<fs::path>& files, const PageAxes& axes, Series
 
 namespace {
 
-/// Names a file that is there in their place: people name the folder of a file, or of a run's results.
+/// Throws InputError that names an existing file, since users often name the folder of a file or of a run.
 [[noreturn]] void refuse_without_tiffs(const fs::path& folder) {
   std::string example;
   std::error_code error;
@@ -211,17 +211,17 @@ PageMap layout_by_axes(const std::string& text, const fs::path& folder, const st
   return PageMap(axes);
 }
 
-/// The layout of files of one plane each, whose names count t, z and c.
+/// The layout of files of one plane each, with names that count t, z and c.
 PageMap layout_by_names(const PlaneGrid& grid, const std::vector<fs::path>& files, SeriesInfo& info) {
   info.axes = axes_text(grid.axes);
-  info.notes.push_back(fmt::format("one plane a file: the names count {} ('{}' ...)", counted_text(grid.axes),
-                                   files.front().filename().string()));
+  info.notes.push_back(fmt::format("one plane per file: the names count {} ('{}' ...)",
+                                   counted_text(grid.axes), files.front().filename().string()));
   if (grid.channels.size() > 1)
     info.notes.push_back(fmt::format("channels: {}", fmt::join(grid.channels, ", ")));
   return PageMap(grid.axes, grid.files);
 }
 
-/// The layout of files that are numbered time points.
+/// The layout of files with names that count time points.
 PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& files,
                           const TiffMetadata& metadata, const TiffFile& first, const FrameOptions& options,
                           SeriesInfo& info) {

@@ -8,13 +8,13 @@
 
 namespace motes::io::detail {
 
-/// Without input.axes each file is one time point and its pages are the volume. With it, the axes describe
-/// the pages of all files, in natural order of their names, as one list; axes without T, for files of several
+/// Without input.axes, each file is one time point and its pages are the volume. With it, the axes describe
+/// the pages of all files as one list, in the natural order of names; axes without T, for files of several
 /// pages, describe each file, which is then a time point. Throws as open_frames does.
 std::unique_ptr<FrameSource> open_folder_frames(const std::filesystem::path& folder,
                                                 const FrameOptions& options);
 
-/// True when the folder holds a file that is a TIFF by name and content.
+/// Whether the folder has a file that is a TIFF by name and content.
 bool is_tiff_folder(const std::filesystem::path& folder);
 
 }  // namespace motes::io::detail

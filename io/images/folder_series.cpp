@@ -37,8 +37,8 @@ std::vector<fs::path> folders_of_tiffs(const fs::path& folder) {
 void check_alike(const SeriesInfo& first, const SeriesInfo& other) {
   if (other.frames != 1)
     throw InputError(
-        fmt::format("{}: holds {} time points, but each folder of the series is one; give one folder, or set "
-                    "input.axes ('ZYX' where its planes are z)",
+        fmt::format("{}: has {} time points, but each folder of the series is one; give one folder, or set "
+                    "input.axes ('ZYX' if its planes are z)",
                     other.path, other.frames));
   if (other.shape != first.shape || other.type != first.type || other.channels != first.channels)
     throw InputError(

@@ -8,13 +8,13 @@
 
 namespace motes::io::detail {
 
-/// Folders below `folder` that hold TIFFs, each one time point, where their names count time (t000, time1,
-/// frame_02). Null where there are none; one alone is opened as it is. Throws InputError where the names do
-/// not count time, numbers are missing, or the volumes differ in shape, type or voxel size.
+/// The subfolders of `folder` with TIFFs, each as one time point, if their names count time (t000, time1,
+/// frame_02). Null if there are none; a single one is opened by itself. Throws InputError if the names do not
+/// count time, numbers are missing, or the volumes differ in shape, type or voxel size.
 std::unique_ptr<FrameSource> open_folder_series(const std::filesystem::path& folder,
                                                 const FrameOptions& options);
 
-/// True for a folder of several folders of TIFFs.
+/// Whether the folder has several subfolders of TIFFs.
 bool is_folder_series(const std::filesystem::path& folder);
 
 }  // namespace motes::io::detail

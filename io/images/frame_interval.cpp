@@ -48,7 +48,7 @@ std::optional<double> infer_interval(const std::vector<std::int32_t>& frame,
                                   : (time_s[last] - time_s[first]) / (static_cast<double>(*high) - *low);
   if (!(dt > 0) || !std::isfinite(dt)) return std::nullopt;
   if (!is_constant_interval(frame, time_s, first, dt)) return std::nullopt;
-  // The quotient may miss the interval by a last bit; an interval that people type has few digits.
+  // Rounding may change the last bit of the quotient; an interval that people type has few digits.
   const double candidates[] = {rounded(dt, 12), rounded(dt, 15), dt, std::nextafter(dt, 0.0),
                                std::nextafter(dt, 2 * dt)};
   for (const double candidate : candidates) {

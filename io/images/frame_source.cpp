@@ -41,7 +41,7 @@ Kind kind_of(const std::filesystem::path& path) {
   return detail::is_imaris(path) ? Kind::imaris : Kind::other;
 }
 
-/// By the XML's images: an HDF5 file, or a folder of N5 or Zarr.
+/// Opens the images that the XML names: an HDF5 file, or a folder of N5 or Zarr.
 std::unique_ptr<FrameSource> open_bdv(const std::filesystem::path& path, const FrameOptions& options) {
   constexpr std::size_t kHead = 65536;
   if (!detail::is_bdv_xml_head(detail::InputFile(path).head(kHead)))

@@ -1,6 +1,6 @@
-/// ImageJ writes "key=value" lines into the first page's description. Pages are in the order XYCZT whatever
-/// the sizes; the pixel size is in the resolution tags (pixels per unit), the unit in the text. `spacing` is
-/// omitted if it is exactly 1, but tifffile, which signs as version 1.11a, also omits it if it is not known.
+/// ImageJ writes "key=value" lines into the first page's description. Pages are always in the order XYCZT.
+/// The pixel size is in the resolution tags (pixels per unit), the unit in the text. `spacing` is omitted if
+/// it is exactly 1; tifffile, whose version is 1.11a, also omits it if it is unknown.
 
 #include <cmath>
 #include <map>
@@ -32,7 +32,7 @@ std::string_view value_of(const Lines& lines, std::string_view key) {
   return found == lines.end() ? std::string_view() : std::string_view(found->second);
 }
 
-/// A count; 1 where absent or no positive integer.
+/// A count; 1 if missing or not a positive integer.
 std::int64_t count_of(const Lines& lines, std::string_view key) {
   return std::max<std::int64_t>(1, parse_trimmed_integer(value_of(lines, key)).value_or(1));
 }
@@ -52,7 +52,7 @@ void read_axes(const Lines& lines, TiffMetadata& found) {
       return;
     }
     found.notes.push_back(
-        "ImageJ calls every plain stack 'slices': where the pages are times, set input.axes: TYX");
+        "ImageJ calls every plain stack 'slices': if the pages are times, set input.axes: TYX");
     return;
   }
   found.open_reason =
@@ -76,13 +76,13 @@ std::optional<double> micrometres_per_unit(const Lines& lines, const PageResolut
     return std::nullopt;
   }
   if (resolution.unit == PageResolution::Unit::centimetre) return length_unit_um("cm");
-  // 72 dots per inch is what writers state who know nothing.
+  // Writers that do not know the resolution state 72 dots per inch.
   if (resolution.unit == PageResolution::Unit::inch && resolution.x && std::abs(*resolution.x - 72) > 1e-3)
     return length_unit_um("inch");
   return std::nullopt;
 }
 
-/// ImageJ names the units of y and z where they are not that of x.
+/// ImageJ names the units of y and z if they differ from that of x.
 std::optional<double> unit_of_axis(const Lines& lines, const char* key, double unit_um, TiffMetadata& found) {
   const std::string_view name = value_of(lines, key);
   if (name.empty()) return unit_um;
@@ -102,15 +102,15 @@ void read_scale(const Lines& lines, const PageResolution& resolution, TiffMetada
   found.calibration.x_um = *unit_um / *resolution.x;
   found.calibration.y_um = *y_unit_um / *resolution.y;
   if (!z_unit_um) return;
-  // An ImageJ stack that was flipped has a negative spacing; its planes are as far apart.
+  // A flipped ImageJ stack has a negative spacing; its magnitude is the distance of planes.
   if (const auto spacing = parse_trimmed_number(value_of(lines, "spacing"))) {
     if (const double size = std::abs(*spacing); std::isfinite(size) && size > 0)
       found.calibration.z_um = size * *z_unit_um;
   } else if (value_of(lines, "ImageJ") != "1.11a" && found.axes[1].size > 1) {
     found.calibration.z_um = *z_unit_um;
     found.notes.push_back(
-        fmt::format("no spacing of planes in the metadata: {} um, as ImageJ leaves out a spacing of 1 "
-                    "unit; set input.voxel_um where that is wrong",
+        fmt::format("no spacing of planes in the metadata: {} um, since ImageJ omits a spacing of 1 "
+                    "unit; set input.voxel_um if that is wrong",
                     *z_unit_um));
   }
 }

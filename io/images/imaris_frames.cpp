@@ -1,7 +1,7 @@
-/// The layout: /DataSet/ResolutionLevel L/TimePoint T/Channel C/Data [nz, ny, nx], of which level 0 is the
-/// finest. Data are padded to whole blocks; the true size is in the channel's ImageSizeX, Y, Z. The whole
-/// image's extent (ExtMin0 ... ExtMax2, for x, y, z) and its unit are attributes of /DataSetInfo/Image, and
-/// time stamps (TimePoint1 ...) of /DataSetInfo/TimeInfo. All attributes are text, one character an element.
+/// The layout: /DataSet/ResolutionLevel L/TimePoint T/Channel C/Data [nz, ny, nx]; level 0 is the finest.
+/// Data are padded to whole blocks; the true size is in the channel's ImageSizeX, Y, Z. The extent of the
+/// whole image (ExtMin0 ... ExtMax2, for x, y, z) and its unit are attributes of /DataSetInfo/Image, time
+/// stamps (TimePoint1 ...) of /DataSetInfo/TimeInfo. All attributes are text with one character per element.
 
 #include "io/images/imaris_frames.h"
 
@@ -33,7 +33,7 @@ constexpr std::string_view kImarisStart = "\x89HDF\r\n\x1a\n";
 constexpr const char* kFinest = "/DataSet/ResolutionLevel 0";
 constexpr const char* kImage = "/DataSetInfo/Image";
 constexpr const char* kTimeInfo = "/DataSetInfo/TimeInfo";
-/// Time stamps are in milliseconds, so that equal intervals differ by one.
+/// Time stamps are rounded to milliseconds, so equal intervals may differ by one.
 constexpr double kStampError_s = 0.002;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
@@ -44,7 +44,7 @@ std::string channel_path(std::int32_t t, int channel) {
   return fmt::format("{}/TimePoint {}/Channel {}", kFinest, t, channel);
 }
 
-/// How many members called `stem` and a number the group has; they must be 0, 1, 2 ...
+/// The number of members named `stem` and a number; throws unless these are 0, 1, 2 ...
 int count_members(const fs::path& path, const h5::Reader& file, const std::string& group,
                   const std::string& stem) {
   std::vector<std::int64_t> numbers;
@@ -53,7 +53,7 @@ int count_members(const fs::path& path, const h5::Reader& file, const std::strin
     if (const auto number = parse_integer(std::string_view(name).substr(stem.size())); number && *number >= 0)
       numbers.push_back(*number);
   }
-  if (numbers.empty()) fail(path, fmt::format("{} holds no {}0", group, stem));
+  if (numbers.empty()) fail(path, fmt::format("{} has no {}0", group, stem));
   std::sort(numbers.begin(), numbers.end());
   for (std::size_t k = 0; k < numbers.size(); ++k)
     if (numbers[k] != static_cast<std::int64_t>(k))
@@ -61,7 +61,7 @@ int count_members(const fs::path& path, const h5::Reader& file, const std::strin
   return static_cast<int>(numbers.size());
 }
 
-/// A text attribute as a number; none where it is absent.
+/// A text attribute as a number; none if it is missing.
 std::optional<double> number_in(const fs::path& path, const h5::Reader& file, const std::string& object,
                                 const std::string& name) {
   if (!file.has(object)) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<double> number_in(const fs::path& path, const h5::Reader& file, co
   return number;
 }
 
-/// What is known of a dataset: its stored shape, and the part of it that is image.
+/// A dataset: its stored shape, and the part of it that is image.
 struct Volume {
   std::string name;
   Shape3 stored, shape;
@@ -96,7 +96,7 @@ VoxelType type_of_dataset(const fs::path& path, const std::string& name, h5::Num
   }
 }
 
-/// The image's sizes [nz, ny, nx], of the channel, else of the file, else what is stored.
+/// The image's sizes: those of the channel, else of the file, else the stored ones.
 Shape3 image_size(const fs::path& path, const h5::Reader& file, const std::string& channel,
                   const Shape3& stored) {
   const std::array<std::int64_t, 3> all{stored.nx, stored.ny, stored.nz};
@@ -179,10 +179,10 @@ class ImarisFrames : public FrameSource {
   h5::Reader file_;
 };
 
-/// What was written with few digits was meant with few: 3.8 / 19 is 0.2.
+/// Rounded to 12 digits, as the file's few digits suggest: 3.8 / 19 is 0.2.
 double rounded(double value) { return parse_double(fmt::format("{:.12g}", value)).value_or(value); }
 
-/// The extent over the image's size, where both and the unit are stated.
+/// The voxel size: the extent divided by the image's size, if both and the unit are stated.
 void find_voxel_size(const h5::Reader& file, SeriesInfo& info, Calibration& found) {
   if (!file.has(kImage)) return;
   const auto unit = file.text_attribute("Unit", kImage);
@@ -222,7 +222,7 @@ std::optional<double> seconds_of(std::string_view text) {
   return (days * 24.0 + number(11, 2)) * 3600 + number(14, 2) * 60 + *seconds;
 }
 
-/// The mean step of the time stamps, with a note where they are not regular.
+/// The mean step of the time stamps, with a note if they are not regular.
 std::optional<double> find_interval(const h5::Reader& file, SeriesInfo& info) {
   if (info.frames < 2 || !file.has(kTimeInfo)) return std::nullopt;
   std::vector<double> times;
@@ -246,16 +246,16 @@ std::optional<double> find_interval(const h5::Reader& file, SeriesInfo& info) {
   const auto mean = mean_interval(frame, times);
   info.notes.push_back(
       mean && *mean > 0
-          ? fmt::format("the time stamps are not regular: their mean interval, {:.6g} s, is taken", *mean)
+          ? fmt::format("the time stamps are not regular: their mean interval, {:.6g} s, is used", *mean)
           : "the time stamps do not rise regularly: set input.dt_s");
   return mean && *mean > 0 ? mean : std::nullopt;
 }
 
-/// A file that states more time points than it holds was cut off while it was written, or is one of several.
+/// Throws if the file states more time points than it has: it was truncated, or is one of several.
 void check_frames(const h5::Reader& file, const SeriesInfo& info) {
   const auto stated = number_in(info.path, file, kTimeInfo, "DatasetTimePoints");
   if (stated && *stated > info.frames)
-    fail(info.path, fmt::format("states {} time points, of which {} are there", *stated, info.frames));
+    fail(info.path, fmt::format("states {} time points, but has {}", *stated, info.frames));
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace motes::io::detail {
 
-/// True for an HDF5 file with the groups of that layout.
+/// Whether the file is HDF5 with the groups of that layout.
 bool is_imaris(const std::filesystem::path& path);
 
-/// Reads the finest level, without the padding. The voxel size is the extent over the size, the interval that
-/// of the time stamps. Throws as open_frames does.
+/// Reads the finest level without the padding. The voxel size is the extent divided by the size; the interval
+/// is that of the time stamps. Throws as open_frames does.
 std::unique_ptr<FrameSource> open_imaris_frames(const std::filesystem::path& path,
                                                 const FrameOptions& options);
 

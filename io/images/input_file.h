@@ -22,8 +22,7 @@ class InputFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return file_.size(); }
 
-  /// Fills `out` from `offset`. Returns false if the file is too short; throws InputError for errors of the
-  /// disk.
+  /// Fills `out` from `offset`. Returns false if the file is too short; throws InputError if reading fails.
   bool read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
   /// The first `count` bytes, or all if there are fewer.

@@ -1,7 +1,7 @@
 /// A dataset is a folder with attributes.json (dimensions, blockSize: x first; dataType; compression) and one
-/// file a block, by its place in the grid: x/y/z. A block opens with a header, big-endian: mode, number of
-/// axes (16 bits each), its size along each (32 bits each; blocks at the edge are cut), then the compressed
-/// values, big-endian, x fastest.
+/// file per block, named by its place in the grid: x/y/z. A block has a big-endian header: mode, number of
+/// axes (16 bits each), its size along each axis (32 bits each; blocks at the edge are cut); then come the
+/// compressed values, big-endian, x fastest.
 
 #include "io/images/n5_frames.h"
 
@@ -30,8 +30,8 @@ using zarr::Store;
 using Axes = std::array<std::int64_t, 3>;  // x, y, z
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 31;
-constexpr std::size_t kHeader = 16;              // of three axes
-constexpr std::int64_t kMostBlocks = 4'000'000;  // of one frame, each a file to look for
+constexpr std::size_t kHeader = 16;              // bytes, for three axes
+constexpr std::int64_t kMostBlocks = 4'000'000;  // per frame; each is a file
 
 struct Dataset {
   Axes size{}, block{};
@@ -47,7 +47,7 @@ Axes axes_of(const Store& store, const std::string& key, const Json& json, const
   for (std::size_t a = 0; a < 3; ++a) {
     if (!list[a].is_number_integer() || list[a].get<double>() < 1 ||
         list[a].get<double>() > static_cast<double>(kLongest))
-      store.fail(key, fmt::format("'{}' holds a value that is not a size; export it again", name));
+      store.fail(key, fmt::format("'{}' has a value that is not a size; export it again", name));
     axes[a] = list[a].get<std::int64_t>();
   }
   return axes;
@@ -63,9 +63,8 @@ zarr::Compression compression_of(const Store& store, const std::string& key, con
   if (name == "gzip") return zarr::Compression::gzip;
   if (name == "blosc") return zarr::Compression::blosc;
   if (name == "zstd") return zarr::Compression::zstd;
-  store.fail(key,
-             fmt::format("the compression '{}' is not read; write the data with blosc, zstd, gzip or raw",
-                         name.substr(0, 40)));
+  store.fail(key, fmt::format("unsupported compression '{}'; write the data with blosc, zstd, gzip or raw",
+                              name.substr(0, 40)));
 }
 
 Dataset read_dataset(const Store& store, const std::string& node) {
@@ -79,7 +78,7 @@ Dataset read_dataset(const Store& store, const std::string& node) {
   if (type == Json("uint8")) {
     dataset.type = VoxelType::u8;
   } else if (type == Json("uint16") || type == Json("int16")) {
-    dataset.type = VoxelType::u16;  // Java has no unsigned type: the bits are kept
+    dataset.type = VoxelType::u16;  // Java has no unsigned type, so these are unsigned values
   } else if (type == Json("float32")) {
     dataset.type = VoxelType::f32;
   } else {
@@ -141,7 +140,7 @@ class N5Frames : public FrameSource {
   }
 
  private:
-  /// A block that is not there is zero.
+  /// Adds a block; missing blocks are zero.
   void add_block(const std::string& node, const Dataset& dataset, const Axes& grid,
                  std::span<std::byte> out) {
     const std::string key = fmt::format("{}/{}/{}/{}", node, grid[0], grid[1], grid[2]);
@@ -188,7 +187,7 @@ class N5Frames : public FrameSource {
   std::vector<std::byte> stored_, plain_;
 };
 
-/// Steps of s0 against the full image, x, y, z; 1 where not stated.
+/// Sampling steps of s0 relative to the full image, x, y, z; 1 if not stated.
 Vec3 level_steps(const Store& store, std::int64_t setup) {
   const auto json = store.json(fmt::format("setup{}/attributes.json", setup));
   const Json factors = json ? json->value("downsamplingFactors", Json()) : Json();
@@ -221,7 +220,7 @@ std::unique_ptr<FrameSource> open_n5_frames(const fs::path& path, const FrameOpt
   info.path = folder.string();
   info.format = "BDV N5";
   const auto setups = numbered_folders(folder, "setup");
-  if (setups.empty()) store.fail("", "holds no view setup (no folder setup0 ...); export it again");
+  if (setups.empty()) store.fail("", "has no view setup (no folder setup0 ...); export it again");
   info.channels = static_cast<int>(setups.size());
   choose_channel(info, options);
   const std::int64_t setup = setups[static_cast<std::size_t>(info.channel)];
@@ -229,7 +228,7 @@ std::unique_ptr<FrameSource> open_n5_frames(const fs::path& path, const FrameOpt
   if (timepoints.empty()) timepoints = numbered_folders(folder / fmt::format("setup{}", setup), "timepoint");
   if (timepoints.empty() || timepoints.size() > 10'000'000)
     store.fail(fmt::format("setup{}", setup),
-               "holds no time point (no folder timepoint0 ...); export it again");
+               "has no time point (no folder timepoint0 ...); export it again");
   info.frames = static_cast<std::int32_t>(timepoints.size());
   const Dataset first = read_dataset(store, fmt::format("setup{}/timepoint{}/s0", setup, timepoints[0]));
   info.shape = {first.size[2], first.size[1], first.size[0]};

@@ -1,5 +1,5 @@
 #pragma once
-/// BigDataViewer's N5 folders, as BigStitcher writes them: setupS/timepointT/s0 in each.
+/// BigDataViewer's N5 folders, as BigStitcher writes them: setupS/timepointT/s0.
 
 #include <filesystem>
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace motes::io::detail {
 
-/// True for a folder with an attributes.json and setups.
+/// Whether the folder has an attributes.json and setups.
 bool is_bdv_n5(const std::filesystem::path& folder);
 
-/// `folder`, or the BigDataViewer XML that names it, which has the voxel sizes. The finest level, one block
-/// beside the frame in memory; view setups are channels. Throws as open_frames does.
+/// Opens `folder`, or the BigDataViewer XML that names it and has the voxel sizes. Reads the finest level,
+/// with one block in memory beside the frame; view setups become channels. Throws as open_frames does.
 std::unique_ptr<FrameSource> open_n5_frames(const std::filesystem::path& path, const FrameOptions& options);
 
 }  // namespace motes::io::detail

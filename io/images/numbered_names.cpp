@@ -1,4 +1,4 @@
-/// Finds the numbers in file names, and which of them count.
+/// Finds the numbers in file names, and which of them vary.
 
 #include "io/images/numbered_names.h"
 
@@ -16,7 +16,7 @@
 namespace motes::io::detail {
 namespace {
 
-/// Takes the next run of digits, or of other characters, off the front.
+/// Takes the next run of digits, or of other characters, from the front.
 std::string_view take_run(std::string_view& text) {
   std::size_t end = 1;
   while (end < text.size() && is_digit(text[end]) == is_digit(text[0])) ++end;
@@ -30,7 +30,7 @@ std::string_view without_zeros(std::string_view digits) {
   return digits;
 }
 
-/// Negative, zero, positive as a sorts before, with or after b.
+/// Negative, zero or positive if a sorts before, with or after b.
 int compare_runs(std::string_view a, std::string_view b) {
   if (!is_digit(a[0]) || !is_digit(b[0])) return a.compare(b);
   a = without_zeros(a);
@@ -39,7 +39,7 @@ int compare_runs(std::string_view a, std::string_view b) {
   return a.compare(b);
 }
 
-constexpr std::int64_t kNoNumber = -1;  // not digits, or more of them than a number holds
+constexpr std::int64_t kNoNumber = -1;  // not digits, or too many for a number
 
 struct NameParts {
   std::string skeleton;  ///< the name with '#' for each number
@@ -74,7 +74,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     if (const int order = compare_runs(take_run(rest_a), take_run(rest_b)); order != 0) return order < 0;
   }
   if (rest_a.empty() != rest_b.empty()) return rest_a.empty();
-  return a < b;  // equal but for leading zeros
+  return a < b;  // equal except for leading zeros
 }
 
 void check_numbered(const std::vector<std::filesystem::path>& files) {
@@ -96,7 +96,7 @@ void check_numbered(const std::vector<std::filesystem::path>& files) {
     }
   }
   if (counting.size() != 1) {
-    refuse_folder(files[0], fmt::format("the names ('{}' ... '{}') count in {} places, where one is needed",
+    refuse_folder(files[0], fmt::format("the names ('{}' ... '{}') count in {} places instead of one",
                                         files.front().filename().string(), files.back().filename().string(),
                                         counting.size()));
   }

@@ -1,7 +1,7 @@
-/// OME-XML (schema 2016-06 and its forerunners) in the first page's description. DimensionOrder names the
-/// axes fastest first; TiffData elements say which page holds which plane: each starts at (FirstC, FirstZ,
-/// FirstT) and page IFD and runs on, in DimensionOrder, for PlaneCount planes. Without IFD and PlaneCount one
-/// element stands for all planes. A UUID with a FileName says in which file of a set the pages lie.
+/// OME-XML (schema 2016-06 and earlier) in the first page's description. DimensionOrder names the axes,
+/// fastest first. TiffData elements state the pages of planes: each starts at plane (FirstC, FirstZ, FirstT)
+/// and page IFD and covers PlaneCount planes in DimensionOrder. Without IFD and PlaneCount, one element
+/// covers all planes. A UUID with a FileName states the file of a set that has the pages.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kAbsent = -1;
 constexpr std::int64_t kMostTimes = 10'000'000;
 constexpr std::int64_t kMostPlanes = 100'000'000;
-constexpr std::int64_t kMostPages = std::int64_t{1} << 40;  // of one file
+constexpr std::int64_t kMostPages = std::int64_t{1} << 40;  // per file
 constexpr double kSameInterval = 0.05;
 
 /// Element names without their namespace prefix ("OME:Pixels").
@@ -75,7 +75,7 @@ class OmeReader {
     throw InputError(fmt::format("{}: {}; export it again, or set input.axes", file_.path().string(), what));
   }
 
-  /// An attribute that is a count or an index; `otherwise` where absent. Throws when it is another text.
+  /// An attribute that is a count or an index; `otherwise` if missing. Throws for any other text.
   std::int64_t number(const pugi::xml_node& node, const char* name, std::int64_t least,
                       std::int64_t otherwise) const {
     const pugi::xml_attribute attribute = node.attribute(name);
@@ -134,7 +134,7 @@ class OmeReader {
     read_plane_times();
   }
 
-  /// The interval of the planes' own times, each frame's least: where the file states none, or another.
+  /// The interval from the times of planes (the earliest of each frame), if the file states no other.
   void read_plane_times() {
     std::map<std::int32_t, double> earliest;
     for (const pugi::xml_node& plane : pixels_.children()) {
@@ -161,7 +161,7 @@ class OmeReader {
     const auto stated = found_.calibration.dt_s;
     if (stated && std::abs(*stated - *dt) > kSameInterval * *stated)
       found_.notes.push_back(
-          fmt::format("the metadata state {:g} s a frame, their planes' times {:g} s: the first is taken; "
+          fmt::format("the metadata state {:g} s per frame, their planes' times {:g} s: the first is used; "
                       "set input.dt_s for another",
                       *stated, *dt));
     if (stated) return;
@@ -184,7 +184,7 @@ class OmeReader {
     return (t * nz + z) * nc + c;
   }
 
-  /// Position in DimensionOrder of the plane a TiffData element starts at.
+  /// The position in DimensionOrder of the plane at which a TiffData element starts.
   std::int64_t first_plane(const pugi::xml_node& element) const {
     std::int64_t position = 0;
     for (const PageAxis& axis : found_.axes) {
@@ -196,7 +196,7 @@ class OmeReader {
     return position;
   }
 
-  /// The files of a set, in the order in which they occur; one alone is this file, whatever it was called.
+  /// The files of a set, in the order of their first mention; a single one is this file, whatever its name.
   std::vector<std::string> files_of_set() const {
     std::vector<std::string> names;
     std::set<std::string> seen;
@@ -210,7 +210,7 @@ class OmeReader {
     return names;
   }
 
-  /// A directory entry alone takes more bytes than this for a page: the tables follow the files' size.
+  /// Throws if there are more planes than the files can have pages, so that the size of tables is bounded.
   void require_room(std::int64_t planes, const std::vector<std::string>& names) const {
     constexpr std::int64_t kFew = 100'000, kLeastPageBytes = 16;
     if (planes <= kFew) return;
@@ -221,10 +221,10 @@ class OmeReader {
       if (!missing) bytes += size;
     }
     if (static_cast<std::uintmax_t>(planes) > bytes / kLeastPageBytes)
-      fail(fmt::format("OME-XML: names {} planes, more than its {} files can hold", planes, names.size()));
+      fail(fmt::format("OME-XML: names {} planes, more than its {} files can have", planes, names.size()));
   }
 
-  /// Which page of which file holds each plane. Every TiffData names one file.
+  /// Sets the file and page of each plane. Every TiffData names one file.
   void read_set(std::int64_t planes, const std::vector<std::string>& names) {
     std::map<std::string, std::int64_t> file_of;
     for (const std::string& name : names) {
@@ -241,7 +241,7 @@ class OmeReader {
       const std::int64_t count = number(element, "PlaneCount", 0, 1);
       if (page > kMostPages) fail(fmt::format("OME-XML: IFD is {}, which no TIFF has", page));
       if (file == file_of.end() || count > planes - first)
-        fail("OME-XML: a TiffData names no file, or passes the planes there are");
+        fail("OME-XML: a TiffData names no file, or exceeds the number of planes");
       for (std::int64_t i = 0; i < count; ++i) {
         pages[static_cast<std::size_t>(table_index(first + i))] = page + i;
         files[static_cast<std::size_t>(table_index(first + i))] = file->second;
@@ -263,7 +263,7 @@ class OmeReader {
     }
     found_.pages_stated = *planes;
     const bool listed = static_cast<bool>(child_named(pixels_, "TiffData"));
-    if (!listed || *planes > file_.pages()) return;  // too few pages: the caller compares the two and says so
+    if (!listed || *planes > file_.pages()) return;  // too few pages: the caller reports it
     std::vector<std::int64_t> table(static_cast<std::size_t>(*planes), kAbsent);
     for (const pugi::xml_node& element : pixels_.children()) {
       if (local_name(element) == "TiffData") place(element, *planes, table);
@@ -280,9 +280,8 @@ class OmeReader {
     const std::int64_t all = std::min(planes - first, std::max<std::int64_t>(0, file_.pages() - page));
     const std::int64_t count = number(element, "PlaneCount", 0, element.attribute("IFD") ? 1 : all);
     if (page >= file_.pages() || count > file_.pages() - page || count > planes - first) {
-      fail(fmt::format(
-          "OME-XML: TiffData for {} planes from page {} passes the {} pages or {} planes there are", count,
-          page + 1, file_.pages(), planes));
+      fail(fmt::format("OME-XML: TiffData for {} planes from page {} exceeds the {} pages or {} planes",
+                       count, page + 1, file_.pages(), planes));
     }
     for (std::int64_t i = 0; i < count; ++i)
       table[static_cast<std::size_t>(table_index(first + i))] = page + i;

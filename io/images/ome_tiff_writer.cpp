@@ -1,6 +1,6 @@
-/// The first page's description says all there is to say, in OME-XML 2016-06; the pages follow in the order
-/// XYCZT with one channel. It is written in plain ASCII (the micro sign as a character reference), as TIFF
-/// asks. The dialect is chosen by the size before compression, so that a file never outgrows it half-way.
+/// The first page's description has all metadata, as OME-XML 2016-06; the pages follow in the order XYCZT
+/// with one channel. It is plain ASCII (the micro sign as a character reference), as TIFF requires. The
+/// dialect is chosen by the uncompressed size, so that no file becomes too large for it.
 
 #include <algorithm>
 #include <optional>
@@ -20,11 +20,11 @@ namespace motes::io {
 namespace {
 
 constexpr std::int64_t kClassicLimit = 3'900'000'000;
-constexpr std::int64_t kPageOverhead = 512;  // a directory, with room
+constexpr std::int64_t kPageOverhead = 512;  // a directory, with a margin
 constexpr std::int64_t kStripBytes = 256 * 1024;
-constexpr int kPageDeflateLevel = 1;  // on noisy images as small as level 6, at eight times its speed
+constexpr int kPageDeflateLevel = 1;  // for noisy images as small as level 6, and eight times as fast
 
-/// What the file says of a voxel type.
+/// How the file describes a voxel type.
 struct Sample {
   const char* ome;
   std::uint16_t bits, format, predictor;
@@ -88,7 +88,7 @@ struct OmeTiffWriter::State {
   void check(const VolumeFrame& frame) const;
   void write_page(std::span<const std::byte> page, bool first);
 
-  AtomicFile file;  // declared first: removed after libtiff has let go of it
+  AtomicFile file;  // declared first, so that libtiff closes it before it is removed
   OmeTiffOptions options;
   std::optional<detail::TiffHandle> tiff;
   Shape3 shape;
@@ -111,15 +111,15 @@ void OmeTiffWriter::State::start(const VolumeFrame& frame) {
   row_bytes = shape.nx * (sample.bits / 8);
   rows_per_strip = std::clamp<std::int64_t>(kStripBytes / row_bytes, 1, shape.ny);
   const auto size = detail::checked_product({shape.nz, options.frames, shape.ny * row_bytes + kPageOverhead});
-  if (!size) refuse("so large a series");
+  if (!size) refuse("a series of this size");
   description = ome_xml(frame, options);
-  // 'l': the same bytes on every machine.
+  // 'l': little-endian, so that the bytes are the same on every machine.
   tiff.emplace(file.path(), *size > kClassicLimit ? "w8l" : "wl", 0);
   if (tiff->get() == nullptr) fail();
 }
 
 void OmeTiffWriter::State::check(const VolumeFrame& frame) const {
-  if (written == options.frames) refuse(fmt::format("more than the {} frames announced", options.frames));
+  if (written == options.frames) refuse(fmt::format("more than the announced {} frames", options.frames));
   if (frame.shape != shape || frame.voxels.index() != type || frame.voxel_um != voxel_um)
     refuse(fmt::format("frame {}: its shape, type or voxel size differs from the first's", written));
   const auto bytes = detail::checked_product({shape.nz, shape.ny, row_bytes});
@@ -147,8 +147,8 @@ void OmeTiffWriter::State::write_page(std::span<const std::byte> page, bool firs
   std::uint32_t strip = 0;
   while (!page.empty()) {
     const auto bytes = std::min(page.size(), static_cast<std::size_t>(rows_per_strip * row_bytes));
-    // libtiff takes a mutable pointer, but changes the caller's bytes only to swap them, and 'l' needs no
-    // swap.
+    // libtiff takes a mutable pointer, but changes the caller's bytes only to swap them, which 'l' does not
+    // need.
     void* data = const_cast<std::byte*>(page.data());
     if (TIFFWriteEncodedStrip(t, strip++, data, static_cast<tmsize_t>(bytes)) < 0) fail();
     page = page.subspan(bytes);
@@ -178,7 +178,7 @@ void OmeTiffWriter::write(const VolumeFrame& frame) {
 void OmeTiffWriter::close() {
   State& s = *state_;
   if (s.written != s.options.frames)
-    s.refuse(fmt::format("{} of the {} frames announced", s.written, s.options.frames));
+    s.refuse(fmt::format("only {} of the announced {} frames", s.written, s.options.frames));
   if (TIFFFlush(s.tiff->get()) != 1) s.fail();
   s.tiff.reset();
   s.file.commit();

@@ -32,7 +32,7 @@ using zarr::text_of;
 constexpr std::string_view kAxisLetters = "tczyx";
 constexpr std::size_t kNoAxis = std::numeric_limits<std::size_t>::max();
 
-/// What the OME metadata say of the array that is read.
+/// The OME metadata of the array.
 struct ImageMetadata {
   std::string node;                ///< the array's path
   std::vector<std::string> names;  ///< of the axes
@@ -48,7 +48,7 @@ Json list_of(const Json& json, const char* name) {
   return found != json.end() && found->is_array() ? *found : Json::array();
 }
 
-/// The attributes that OME gives a meaning: under `ome` since 0.5.
+/// The attributes defined by OME; since 0.5 they are under `ome`.
 Json ome_attributes(const Store& store) {
   Json attributes = zarr::attributes(store, "");
   const auto ome = attributes.find("ome");
@@ -64,7 +64,7 @@ Json ome_attributes(const Store& store) {
                                store.root().string(), store.root().string(), example));
 }
 
-/// Multiplies by the scale transformations of one list.
+/// Multiplies `scale` by the scale transformations of a list.
 void apply_scales(const Json& transformations, std::vector<double>& scale) {
   for (const Json& one : transformations) {
     if (text_of(one, "type") != "scale") continue;
@@ -95,7 +95,7 @@ ImageMetadata read_multiscales(const Store& store, const Json& image, const Json
   return found;
 }
 
-/// A plain array: its own names of the axes, or input.axes.
+/// A plain array: its own names of axes, or input.axes.
 ImageMetadata read_plain_array(const Store& store, const FrameOptions& options) {
   ImageMetadata found;
   const zarr::ArrayMetadata array = zarr::read_array_metadata(store, "");
@@ -119,7 +119,7 @@ ImageMetadata read_plain_array(const Store& store, const FrameOptions& options) 
       std::none_of(found.names.begin(), found.names.end(), [](const auto& n) { return n.empty(); });
   if (!named)
     throw InputError(
-        fmt::format("{}: is a Zarr array of {} axes without OME metadata, which do not say which is which; "
+        fmt::format("{}: is a Zarr array of {} axes without OME metadata, so their order is unknown; "
                     "set input.axes to their order, slowest first, for instance 'TZYX'{}",
                     store.root().string(), array.rank(), ask_for_calibration({}, options)));
   found.units.assign(found.names.size(), "");
@@ -140,21 +140,21 @@ ImageMetadata read_metadata(Store& store, const FrameOptions& options) {
       found.notes.push_back(fmt::format("{} multiscale images: the first is read", multiscales.size()));
     return found;
   }
-  // Converters of vendors' files put every series into a group of its own.
+  // Converters of vendors' files write each series into its own group.
   if (store.has_folder("1") && (zarr::is_zarr(store.root() / "0")))
-    throw InputError(fmt::format("{}: holds several images (0, 1 ...); give one of them, for instance {}/0",
+    throw InputError(fmt::format("{}: has several images (0, 1 ...); give one of them, for instance {}/0",
                                  store.root().string(), store.root().string()));
   if (zarr::is_zarr(store.root() / "0") && !zarr::is_array(store, "0")) {
     store = Store(store.root() / "0");
     return read_metadata(store, options);
   }
   throw InputError(
-      fmt::format("{}: this Zarr group holds no image (no multiscales metadata); give an OME-Zarr image, or "
+      fmt::format("{}: this Zarr group has no image (no multiscales metadata); give an OME-Zarr image, or "
                   "one array with input.axes",
                   store.root().string()));
 }
 
-/// Where t, c, z, y, x stand among the array's axes.
+/// The positions of t, c, z, y, x among the array's axes.
 using Slots = std::array<std::size_t, 5>;
 
 Slots find_slots(const Store& store, const ImageMetadata& metadata, const zarr::ArrayMetadata& array) {

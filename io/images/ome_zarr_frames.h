@@ -10,13 +10,13 @@
 
 namespace motes::io::detail {
 
-/// The finest level of the first multiscale image; one chunk beside the frame in memory. A plain array needs
-/// input.axes. Throws as open_frames does, also for plates and for several series, which it names.
-/// `scale` stands in where the metadata have none.
+/// Opens the finest level of the first multiscale image, with one chunk in memory beside the frame. A plain
+/// array needs input.axes. `scale` is used if the metadata have none. Throws as open_frames does; for plates
+/// and several series the message names an image to give.
 std::unique_ptr<FrameSource> open_zarr_frames(const std::filesystem::path& folder,
                                               const FrameOptions& options, const Calibration& scale = {});
 
-/// True for a folder that is a Zarr group or array, and no GEFF.
+/// Whether the folder is a Zarr group or array, and not a GEFF.
 bool is_zarr_folder(const std::filesystem::path& folder);
 
 }  // namespace motes::io::detail

@@ -24,7 +24,7 @@ constexpr std::string_view kPageAxes = "TZC";
                   text, why));
 }
 
-/// As given: with the sizes that were.
+/// The axes as text, with the sizes that were given.
 std::string given_text(const PageAxes& axes) {
   std::string text;
   for (const PageAxis& axis : axes) {
@@ -40,7 +40,7 @@ std::int64_t size_of(const PageAxes& axes, char letter) {
   return found == axes.end() ? 0 : found->size;
 }
 
-/// Fills the one size that is left open so that the product is `pages`; false when that cannot be.
+/// Sets the one open size so that the product is `pages`; false if that is not possible.
 bool fill_last(PageAxes& axes, std::int64_t pages) {
   const auto open = [](const PageAxis& a) { return a.size == 0; };
   const auto count = std::count_if(axes.begin(), axes.end(), open);

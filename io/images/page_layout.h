@@ -1,5 +1,5 @@
 #pragma once
-/// The map from planes (t, z, c) to the pages of a file, or of a folder of files.
+/// Maps planes (t, z, c) to the pages of a file, or of a folder of files.
 
 #include <array>
 #include <cstdint>
@@ -26,12 +26,12 @@ PageAxes parse_axes(std::string_view text);
 /// "TZCYX": the letters without those of size 1.
 std::string axes_text(const PageAxes& axes);
 
-/// Product of the sizes; nothing where one is not stated or the product passes int64.
+/// The product of the sizes; none if one is not stated or the product overflows int64.
 std::optional<std::int64_t> page_count(const PageAxes& axes);
 
-/// Sizes for the axes a user gives without: from the file's own sizes by letter (`known`), or by position
-/// where the file names no axes (`leading_shape`), and the last unknown one from the number of pages. Throws
-/// UsageError naming input.axes where that leaves a size open or does not make `pages`.
+/// Completes the axes of input.axes: sizes are taken from the file's own axes by letter (`known`), or by
+/// position if the file does not name axes (`leading_shape`); the last open one follows from the number of
+/// pages. Throws UsageError naming input.axes if a size stays open or the product is not `pages`.
 PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<std::int64_t>& leading_shape,
                        std::int64_t pages, const std::filesystem::path& source);
 
@@ -39,7 +39,7 @@ PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<
 class PageMap {
  public:
   PageMap() = default;
-  /// All sizes stated. Missing letters have size 1.
+  /// All sizes must be stated. Missing letters have size 1.
   explicit PageMap(const PageAxes& axes);
   /// `table` [nt * nz * nc], c fastest.
   PageMap(const PageAxes& axes, std::vector<std::int64_t> table);
@@ -49,8 +49,7 @@ class PageMap {
   std::int64_t nc() const { return size_[2]; }
   std::int64_t page(std::int64_t t, std::int64_t z, std::int64_t c) const;
 
-  /// The same planes, once per file, for `files` files of `pages` pages each, as time points. Needs nt()
-  /// == 1.
+  /// The same planes for each of `files` files of `pages` pages, as time points. Needs nt() == 1.
   PageMap over_files(std::int64_t files, std::int64_t pages) const;
 
  private:

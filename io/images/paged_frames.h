@@ -1,5 +1,5 @@
 #pragma once
-/// A volume series that consists of pages: those of a TIFF, or of a folder of TIFFs.
+/// A volume series that consists of pages: of one TIFF, or of a folder of TIFFs.
 
 #include <functional>
 
@@ -10,7 +10,7 @@
 
 namespace motes::io::detail {
 
-/// Decodes a page into bytes, every one of them.
+/// Decodes a page into bytes; writes all of them.
 using PageReader = std::function<void(std::int64_t page, std::span<std::byte> out)>;
 
 /// Opens the pages for another thread.
@@ -33,8 +33,8 @@ class PagedFrames : public FrameSource {
   OpenPages open_again_;
 };
 
-/// The parts of SeriesInfo that follow from the layout. Throws InputError for more frames or channels than
-/// int32 counts.
+/// Sets the parts of SeriesInfo that follow from the layout. Throws InputError if int32 cannot count the
+/// frames or channels.
 void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& format);
 
 }  // namespace motes::io::detail

@@ -53,7 +53,7 @@ char axis_of(const std::string& word) {
   return found == kWords.end() ? '\0' : found->second;
 }
 
-/// A file's place along each axis, as its name has it.
+/// The place of a file along each axis, from its name.
 using Place = std::array<std::string, 3>;  // T, Z, C; numbers padded, so that they sort
 
 std::string padded(std::int64_t number) {
@@ -61,7 +61,7 @@ std::string padded(std::int64_t number) {
   return std::string(20 - std::min<std::size_t>(20, digits.size()), '0') + digits;
 }
 
-/// By words in the names; none where numbers that vary have no word of an axis, or two have the same.
+/// Places by words in the names; none if a varying number has no axis word, or two have the same one.
 std::optional<std::vector<Place>> places_by_words(const std::vector<std::filesystem::path>& files) {
   std::vector<std::vector<Count>> names;
   for (const auto& file : files) names.push_back(counts_in(file.stem().string()));
@@ -84,7 +84,7 @@ std::optional<std::vector<Place>> places_by_words(const std::vector<std::filesys
   return seen.empty() ? std::nullopt : std::optional(places);
 }
 
-/// MicroManager 1.4: img_TIME_CHANNEL_PLANE.
+/// Places by MicroManager 1.4's names: img_TIME_CHANNEL_PLANE.
 std::optional<std::vector<Place>> places_by_micromanager(const std::vector<std::filesystem::path>& files) {
   std::vector<Place> places;
   for (const auto& file : files) {
@@ -99,7 +99,7 @@ std::optional<std::vector<Place>> places_by_micromanager(const std::vector<std::
   return places;
 }
 
-/// Padded numbers, or one empty text, equal steps apart: none is missing.
+/// Whether padded numbers increase by equal steps, so that none is missing. Also true for one empty text.
 bool rises_evenly(const std::vector<std::string>& values) {
   for (std::size_t i = 2; i < values.size(); ++i) {
     const auto number = [&](std::size_t k) { return parse_integer(values[k]).value_or(0); };

@@ -10,19 +10,18 @@
 
 namespace motes::io::detail {
 
-/// One plane a file: the names count axes that they spell out (img_t000_z01_ch0,
-/// img_channel000_time000_z000), or are MicroManager's (img_000000000_GFP_000: time, channel, plane), and
-/// every combination is there once.
+/// Files of one plane each. Their names spell out the axes (img_t000_z01_ch0, img_channel000_time000_z000),
+/// or are MicroManager's (img_000000000_GFP_000: time, channel, plane), and every combination occurs once.
 struct PlaneGrid {
   PageAxes axes;                      ///< T, Z, C with their sizes
-  std::vector<std::int64_t> files;    ///< [nt * nz * nc] which file holds the plane, c fastest
+  std::vector<std::int64_t> files;    ///< [nt * nz * nc] index of the plane's file, c fastest
   std::vector<std::string> channels;  ///< their names if the files' names contain them
 };
 
-/// None where the names do not spell the axes out, or combinations are missing or double.
+/// None if the names do not spell out the axes, or combinations are missing or repeated.
 std::optional<PlaneGrid> grid_of_names(const std::vector<std::filesystem::path>& files);
 
-/// The one axis (T, Z or C) that the names count, where they spell it out; 0: they do not.
+/// The axis (T, Z or C) that the names count, if they spell out exactly one; else 0.
 char counted_axis(const std::vector<std::filesystem::path>& files);
 
 }  // namespace motes::io::detail

@@ -1,7 +1,7 @@
-/// A TIFF is a linked list of directories, one a page: an entry count, the entries (12 bytes each; BigTIFF
-/// 20) and the offset of the next directory, 0 at the end. Asking libtiff for page n walks that list from the
-/// start, which makes a series of n pages cost n^2; so the list is walked once, here, and pages are then
-/// addressed by offset.
+/// A TIFF is a linked list of directories, one per page: an entry count, the entries (12 bytes each; in
+/// BigTIFF 20) and the offset of the next directory, 0 at the end. libtiff finds page n by walking the list
+/// from the start, which costs O(n^2) for a series of n pages. So the list is walked once here, and pages are
+/// then addressed by offset.
 
 #include "io/images/tiff_directories.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "written for little-endian machines");
 
-/// Sizes of the two dialects, in bytes.
+/// Sizes in the two dialects, in bytes.
 struct Dialect {
   std::size_t count, entry, offset;
 };
@@ -38,7 +38,7 @@ class ChainReader {
   bool big_endian() const { return big_endian_; }
   std::uint64_t first() const { return first_; }
 
-  /// The offset that follows the directory at `offset`.
+  /// The offset stored after the directory at `offset`: that of the next one.
   std::uint64_t next(std::uint64_t offset, std::size_t page) const {
     const std::uint64_t entries = number(offset, dialect_.count, page);
     if (entries == 0 || entries > file_.size() / dialect_.entry) fail(offset, page);
@@ -87,13 +87,13 @@ TiffDirectories scan_directories(const InputFile& file) {
     if (!seen.insert(offset).second) {
       throw InputError(file.path().string() + ": page " + std::to_string(page + 1) +
                        ": its directory (byte " + std::to_string(offset) +
-                       ") is that of an earlier page: the file is damaged; copy or export it again");
+                       ") belongs to an earlier page: the file is damaged; copy or export it again");
     }
     const std::uint64_t next = chain.next(offset, page);
     found.offsets.push_back(offset);
     offset = next;
   }
-  if (found.offsets.empty()) throw InputError(file.path().string() + ": holds no page; export it again");
+  if (found.offsets.empty()) throw InputError(file.path().string() + ": has no page; export it again");
   return found;
 }
 

@@ -13,11 +13,11 @@ struct TiffDirectories {
   std::vector<std::uint64_t> offsets;  ///< [pages] byte offset of each page's directory, in the file's order
 };
 
-/// True when the bytes start a TIFF or BigTIFF of either byte order.
+/// Whether the bytes begin a TIFF or BigTIFF, in either byte order.
 bool is_tiff_head(std::string_view head);
 
-/// Follows the chain of directories: two small reads a page, no voxels. Throws InputError (file, page, byte
-/// offset) for a chain that leaves the file, returns to itself, or is empty.
+/// Follows the chain of directories: two small reads per page, no voxels. Throws InputError (file, page, byte
+/// offset) if the chain leaves the file, forms a loop, or is empty.
 TiffDirectories scan_directories(const InputFile& file);
 
 }  // namespace motes::io::detail

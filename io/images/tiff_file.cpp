@@ -1,7 +1,7 @@
-/// Reading is libtiff's; what is added: directories are addressed by offset (tiff_directories.cpp says why),
-/// every number of a page is checked before it sizes a buffer, and errors name the file and the page.
-/// libtiff's two conveniences are off: memory mapping (an I/O error would be a SIGBUS) and the chopping of
-/// long strips (a page stored as one strip is best read at once).
+/// libtiff decodes. This file adds: directories addressed by offset (see tiff_directories.cpp), checks of
+/// every number of a page before it sizes a buffer, and errors that name the file and the page. Two features
+/// of libtiff are off: memory mapping (an I/O error would be a SIGBUS) and splitting long strips (a page
+/// stored as one strip is best read at once).
 
 #include "io/images/tiff_file.h"
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kReadMode = "rmc";
 constexpr std::int64_t kSmallAllocation = std::int64_t{64} << 20;
-/// Deflate cannot pass 1032:1; LZW's twelve-bit codes stay below that of this bound too.
+/// Deflate compresses at most 1032:1; LZW with twelve-bit codes also stays below this bound.
 constexpr std::int64_t kMaxCompression = 1400;
 
 template <typename T>
@@ -71,7 +71,7 @@ void swap_bytes(std::span<std::byte> bytes, int value_bytes) {
   for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
 }
 
-/// Whether libtiff's message reports a lack of memory, rather than sizes that are impossible for this file.
+/// Whether libtiff's message reports a lack of memory rather than sizes that are impossible for this file.
 bool is_out_of_memory(const std::string& why) {
   if (why.find("memory") == std::string::npos) return false;
   if (system::memory_is_limited() || why.starts_with("Out of memory reading of")) return true;
@@ -112,7 +112,7 @@ struct TiffFile::State {
                     file.path().string(), page + 1, pages, why));
   }
 
-  /// For valid files that are not supported.
+  /// For valid files in unsupported forms.
   [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
     throw InputError(
         fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "
@@ -181,7 +181,7 @@ std::int64_t TiffFile::State::decoded_bytes_bound() const {
     case COMPRESSION_ADOBE_DEFLATE:
     case COMPRESSION_DEFLATE:
       return checked_product({size, kMaxCompression}).value_or(size);
-    default: {  // codecs without a bound of their own: a blank page of a small file may be this large
+    default: {  // codecs without a known bound: a blank page of a small file may have this size
       constexpr std::int64_t kBlankPage = std::int64_t{256} << 20;
       return checked_product({size, kMaxCompression}).value_or(size) + kBlankPage;
     }

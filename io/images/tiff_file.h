@@ -1,5 +1,6 @@
 #pragma once
-/// A TIFF or BigTIFF of equal pages. Its directories are indexed once, and pages are read in any order.
+/// A TIFF or BigTIFF whose pages all have the same format. Directories are indexed once; pages are read in
+/// any order.
 
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +48,9 @@ class TiffFile {
   const std::string& description() const;
   const PageResolution& resolution() const;
 
-  /// ImageJ and tifffile store series beyond 4 GB as one directory followed by all pages' raw voxels. Takes
-  /// the file so, for as many of `wanted` pages as it can hold, and returns how many those are (`pages()`
-  /// from then on); a file of several directories, or a compressed one, is left as it is.
+  /// ImageJ and tifffile store series beyond 4 GB as one directory followed by the raw voxels of all pages.
+  /// Reads the file in this way, for up to `wanted` pages, and returns how many it has room for (then also
+  /// pages()). A file of several directories, or a compressed one, is not changed.
   std::int64_t take_as_contiguous(std::int64_t wanted);
 
   /// An upper bound of the pages that the file can hold, from its size and compression: one that claims more

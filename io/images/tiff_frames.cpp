@@ -18,16 +18,16 @@
 namespace motes::io::detail {
 namespace {
 
-/// Refuses a frame larger than anything the file can hold, before memory is asked for.
+/// Throws if a frame is larger than the decoded file can be, before memory is allocated.
 void check_against_file(const SeriesInfo& info, const TiffFile& file) {
   if (info.shape.nz <= file.most_pages()) return;
   throw InputError(
-      fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) is more than the file can hold; it is "
+      fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) is more than the file can have; it is "
                   "damaged: copy or export it again",
                   info.path, info.shape.nz, info.shape.ny, info.shape.nx));
 }
 
-/// The file's pages, read by one thread.
+/// The file's pages, for one thread.
 PageReader pages_of(std::shared_ptr<TiffFile> file) {
   return [file](std::int64_t page, std::span<std::byte> out) { file->read_page(page, out); };
 }
@@ -43,7 +43,7 @@ OpenPages pages_again(const TiffFile& file) {
   };
 }
 
-/// The pages of a set's files by plane; keeps the file read last open.
+/// The pages of a set's files by plane. Keeps the last file open.
 class FileSet {
  public:
   FileSet(std::filesystem::path folder, const TiffMetadata& metadata, PageFormat format)
@@ -74,7 +74,7 @@ class FileSet {
     }
     if (pages_[at] >= file_->pages())
       throw InputError(
-          fmt::format("{}: holds {} pages, but the set's OME-XML names page {}; copy the file again",
+          fmt::format("{}: has {} pages, but the set's OME-XML names page {}; copy the file again",
                       file_->path().string(), file_->pages(), pages_[at] + 1));
     file_->read_page(pages_[at], out);
   }
@@ -119,11 +119,11 @@ PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file,
                     ask_for_calibration(metadata.calibration, options)));
   }
   const auto planes = page_count(metadata.axes);
-  // An OME-TIFF may hold further images after the first.
+  // An OME-TIFF may have further images after the first.
   const bool fits = planes && (*planes == file.pages() || metadata.format == "OME-TIFF");
   if (!fits) {
     throw InputError(
-        fmt::format("{}: its {} name {} pages ({}), but {} are there; export it again, or set input.axes",
+        fmt::format("{}: its {} name {} pages ({}), but it has {}; export it again, or set input.axes",
                     file.path().string(), metadata.calibration.source, planes.value_or(-1),
                     axes_text(metadata.axes), file.pages()));
   }
@@ -142,7 +142,7 @@ std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, co
   info.format = fmt::format("OME-TIFF in {} files", metadata.set_files.size());
   info.notes = metadata.notes;
   info.axes = axes_text(metadata.axes);
-  // Pages are the places in the set's own table: the plane's number.
+  // A page number is an index into the set's own table: the plane's number.
   std::vector<std::int64_t> planes(metadata.plane_pages.size());
   std::iota(planes.begin(), planes.end(), std::int64_t{0});
   const PageMap map(metadata.axes, std::move(planes));

@@ -10,7 +10,7 @@
 namespace motes::io::detail {
 namespace {
 
-// Both return 1: "handled", so that libtiff's global handlers, which print, stay silent.
+// Both return 1 ("handled"), so that libtiff's global handlers do not print.
 int keep_first_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   auto& kept = *static_cast<std::string*>(user);
   if (!kept.empty()) return 1;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// tifffile's {"shape": [5, 29, 40, 70], "axes": "TZYX"}; discarded when it is something else.
+/// tifffile's {"shape": [5, 29, 40, 70], "axes": "TZYX"}; `discarded` for any other text.
 Json shaped_json(const std::string& description) {
   const std::string_view text = trimmed(description);
   if (!text.starts_with('{') || text.find("\"shape\"") == std::string_view::npos)
@@ -33,7 +33,7 @@ bool read_shape(const Json& shape, std::vector<std::int64_t>& sizes) {
   return sizes.size() >= 2;
 }
 
-/// Names for the sizes: false when a letter other than T, Z, C (or one twice) has more than one entry.
+/// Names the axes of the sizes; false if a letter other than T, Z, C, or a repeated one, has several entries.
 bool name_axes(const std::string& letters, const std::vector<std::int64_t>& sizes, PageAxes& axes) {
   if (letters.size() != sizes.size() || !letters.ends_with("YX")) return false;
   for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
@@ -52,7 +52,7 @@ TiffMetadata read_shaped_metadata(const TiffFile& file, const Json& json) {
   std::vector<std::int64_t> sizes;
   if (!read_shape(json["shape"], sizes) || sizes[sizes.size() - 1] != file.format().width ||
       sizes[sizes.size() - 2] != file.format().height) {
-    found.open_reason = "its shape in the metadata is not that of its pages";
+    found.open_reason = "its shape in the metadata does not match its pages";
     return found;
   }
   found.pages_stated = 1;

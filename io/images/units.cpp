@@ -30,7 +30,7 @@ constexpr std::array kTimeUnits = {
     Unit{"day", 86400.0},    Unit{"days", 86400.0}, Unit{"millisecond", 1e-3}, Unit{"microsecond", 1e-6},
     Unit{"nanosecond", 1e-9}};
 
-/// Small letters, and every spelling of the micro sign as u.
+/// The text in lower case, with every spelling of the micro sign as u.
 std::string normalised(std::string_view name) {
   static constexpr std::array<std::string_view, 5> kMicro = {"\\u00B5", "\\u00b5", "\xC2\xB5", "\xCE\xBC",
                                                              "\xB5"};

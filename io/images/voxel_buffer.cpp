@@ -28,7 +28,7 @@ std::span<std::byte> bytes_of(std::vector<T>& voxels) {
 }
 template <class T>
 std::span<std::byte> bytes_of(FileVoxels<T>&) {
-  return {};  // make_voxels makes none
+  return {};  // make_voxels does not return this
 }
 
 }  // namespace

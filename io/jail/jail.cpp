@@ -12,8 +12,8 @@ namespace motes::io::detail {
 namespace {
 
 constexpr std::size_t kLongestMessage = std::size_t{256} << 20;
-constexpr double kCpuSeconds = 9;            // for any request
-constexpr double kCpuBytesPerSecond = 20e6;  // and for each byte it reads: an eighth of what deflate does
+constexpr double kCpuSeconds = 9;            // allowed for any request
+constexpr double kCpuBytesPerSecond = 20e6;  // and for each byte read; an eighth of the speed of deflate
 
 enum class Outcome : unsigned char { answer, input_error, resource_error, no_memory };
 
@@ -23,7 +23,7 @@ std::string message(Outcome outcome, std::string_view text) {
   return out;
 }
 
-/// `work`'s answer, or what it threw, as a message.
+/// The answer of `work`, or its exception as a message.
 template <class Work>
 std::string guarded(const Work& work) {
   try {
@@ -37,7 +37,7 @@ std::string guarded(const Work& work) {
   }
 }
 
-/// The child's side: until the parent hangs up.
+/// The child's side: answers until the parent closes the channel.
 void answer_requests(system::Channel& channel, const std::function<Serve()>& open) {
   Serve serve;
   const std::string opened = guarded([&] { return serve = open(), std::string(); });
@@ -90,7 +90,7 @@ std::string Jail::answer() {
     case Outcome::no_memory:
       if (system::memory_is_limited()) throw std::bad_alloc();
       throw InputError(target_ +
-                       ": needs more memory than a file of its size may; it is damaged, or set "
+                       ": needs more memory than allowed for its size; it is damaged, or set "
                        "input.trusted: true if you know where it comes from");
   }
   fail_dead();

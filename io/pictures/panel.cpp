@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMinPixels = 600;
 
-/// The longest of 1, 2, 5 times a power of ten that is at most a quarter of the width.
+/// The largest of 1, 2, 5 times a power of ten that is at most a quarter of the width.
 double scale_bar_length(double width_um) {
   const double limit = width_um / 4;
   const double power = std::pow(10.0, std::floor(std::log10(limit)));

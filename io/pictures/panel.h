@@ -1,5 +1,5 @@
 #pragma once
-/// Panels of pictures that show frames: a projection with scale bar and label.
+/// Panels of pictures that show frames: a projection with a scale bar and a label.
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,9 @@ namespace motes::io::detail {
 
 constexpr Rgb kWhite{255, 255, 255};
 constexpr Rgb kPaper{38, 38, 38};
-constexpr int kPanelMin = 8;  ///< pixels: flat data still shows
+constexpr int kPanelMin = 8;  ///< smallest side in pixels, so that flat data are visible
 
-/// One projection on the picture: `across` is always x, `down` is y or z.
+/// One projection in the picture: `across` is always x, `down` is y or z.
 struct Panel {
   Raster::Clip area;
   double left_um, top_um, pixels_per_um;
@@ -35,14 +35,14 @@ struct Contrast {
 
 Contrast contrast_of(const std::vector<float>& image);
 
-/// A projection as an image with `columns` values a row and its value at any place.
+/// A projection as an image with `columns` values per row, sampled at any position.
 class Image {
  public:
   Image(const std::vector<float>& values, std::int64_t columns, std::int64_t rows)
       : values_(values), columns_(columns), rows_(rows) {}
 
-  /// Over [x0, x1) x [y0, y1) in voxels: the brightest voxel where that holds several (spots stay visible),
-  /// else interpolated at its middle.
+  /// The value over [x0, x1) x [y0, y1) in voxels: the brightest voxel if there are several (so spots stay
+  /// visible), else interpolated at the middle.
   float sample(double x0, double x1, double y0, double y1) const {
     const double x = (x0 + x1) / 2 - 0.5, y = (y0 + y1) / 2 - 0.5;
     if (x1 - x0 <= 1 && y1 - y0 <= 1) return interpolated(x, y);
@@ -76,8 +76,8 @@ class Image {
   std::int64_t columns_, rows_;
 };
 
-/// Pixels for one um: native resolution where that gives a picture of a fair size; small volumes are
-/// enlarged, large ones shrunk.
+/// Pixels per um: native resolution if the picture then has a suitable size; small volumes are enlarged,
+/// large ones reduced.
 double choose_scale(const Vec3& size, double native, int max_pixels);
 
 int panel_pixels(double length_um, double scale, int max_pixels);
@@ -85,10 +85,10 @@ int panel_pixels(double length_um, double scale, int max_pixels);
 void draw_image(Raster& picture, const Panel& panel, const Image& image, double voxel_x, double voxel_v,
                 const Contrast& contrast);
 
-/// At the panel's lower right, with its length.
+/// Draws it at the panel's lower right, with its length.
 void draw_scale_bar(Raster& picture, const Panel& panel, double width_um, const std::string& unit);
 
-/// At the panel's upper left.
+/// Draws it at the panel's upper left.
 void draw_label(Raster& picture, const Panel& panel, std::string_view label);
 
 }  // namespace motes::io::detail

@@ -19,8 +19,8 @@ using namespace detail;
 constexpr int kPanelGap = 6;  // pixels between panels
 constexpr Rgb kCircle{255, 190, 0};
 constexpr double kThickness = 1.5;
-constexpr int kSides = 20;          // of a circle
-constexpr double kLeastPixels = 4;  // of a circle's radius
+constexpr int kSides = 20;          // sides of a circle's polygon
+constexpr double kLeastPixels = 4;  // smallest radius of a circle
 
 void draw_circle(Raster& picture, const Panel& panel, double x_um, double y_um, double radius_um) {
   const double radius = std::max(kLeastPixels, radius_um * panel.pixels_per_um);

@@ -1,6 +1,6 @@
-// One picture: xy above xz, both to the same scale in um, tracks over the maximum-intensity projections.
-// Colours are a fixed palette that colour-blind people can tell apart, picked by a hash of the track's
-// number, so that a track keeps its colour from run to run.
+// One picture: xy above xz at the same scale in um, tracks over the maximum-intensity projections. Colours
+// are from a fixed palette that colour-blind people can distinguish, chosen by a hash of the track's number,
+// so that a track keeps its colour from run to run.
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ using detail::panel_pixels;
 using detail::Raster;
 using detail::Rgb;
 
-/// After Okabe and Ito, without black; the blue is lightened to stand out from a dark ground.
+/// After Okabe and Ito, without black; the blue is lightened to stand out on a dark background.
 constexpr std::array<Rgb, 8> kPalette{{{230, 159, 0},
                                        {86, 180, 233},
                                        {0, 190, 140},
@@ -56,13 +56,13 @@ struct Scene {
 Scene scene_of(const Projection& projection) {
   const Shape3 n = projection.shape();
   const Vec3 v = projection.voxel_um();
-  const Vec3 low{-0.5 * v.x, -0.5 * v.y, -0.5 * v.z};  // the first voxel's centre is the origin
+  const Vec3 low{-0.5 * v.x, -0.5 * v.y, -0.5 * v.z};  // the origin is the first voxel's centre
   return {low,
           {low.x + static_cast<double>(n.nx) * v.x, low.y + static_cast<double>(n.ny) * v.y,
            low.z + static_cast<double>(n.nz) * v.z}};
 }
 
-/// The range of nearly all values, a little widened: a few absurd outliers must not shrink the rest to a dot.
+/// The range of nearly all values, slightly widened, so that a few outliers do not shrink the rest to a dot.
 std::pair<double, double> robust_range(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return {0.0, 1.0};
@@ -77,7 +77,7 @@ Scene scene_of(const TrackSet& tracks) {
   const auto [y0, y1] = robust_range(tracks.y_um);
   const auto [z0, z1] = robust_range(tracks.z_um);
   Scene scene{{x0, y0, z0}, {x1, y1, z1}};
-  // Points on one line or in one place still need an area to stand in.
+  // Points on a line or in one place need an area, too.
   const double span = std::max({x1 - x0, y1 - y0, z1 - z0});
   const double least = span > 0 ? 0.05 * span : 1.0;
   const auto widen = [&](double& low, double& high) {
@@ -92,7 +92,7 @@ Scene scene_of(const TrackSet& tracks) {
 }
 
 Rgb track_colour(std::int64_t id) {
-  // A multiplicative hash: neighbouring numbers get different colours.
+  // A multiplicative hash: successive numbers get different colours.
   const std::uint64_t hash = static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ull;
   return kPalette[static_cast<std::size_t>(hash >> 61)];
 }
@@ -124,7 +124,7 @@ void raise(std::vector<float>& xy, std::vector<float>& xz, const Shape3& shape, 
       const T* const row = voxels.data() + (z * ny + y) * nx;
       float* const xy_row = xy.data() + y * nx;
       for (std::size_t x = 0; x < nx; ++x) {
-        const auto value = static_cast<float>(row[x]);  // a NaN voxel is never the larger one
+        const auto value = static_cast<float>(row[x]);  // false for a NaN voxel
         xy_row[x] = value > xy_row[x] ? value : xy_row[x];
         xz_row[x] = value > xz_row[x] ? value : xz_row[x];
       }

@@ -1,4 +1,4 @@
-/// Lines, boxes and letters in pixels.
+/// Draws lines, boxes and letters in pixels.
 
 #include "io/pictures/raster.h"
 
@@ -42,14 +42,14 @@ constexpr std::array<Glyph, 23> kGlyphs{{
     {'z', {0b00000, 0b00000, 0b11111, 0b00010, 0b00100, 0b01000, 0b11111}},
 }};
 
-/// Squared distance of (px, py), relative to the segment's start, from the segment (dx, dy).
+/// Squared distance of the point (px, py), relative to the segment's start, from the segment (dx, dy).
 float squared_distance(float px, float py, float dx, float dy, float inverse_length2) {
   const float along = std::clamp((px * dx + py * dy) * inverse_length2, 0.0f, 1.0f);
   const float ex = px - along * dx, ey = py - along * dy;
   return ex * ex + ey * ey;
 }
 
-/// Shortens the segment to the part near the rectangle (Liang-Barsky); false where none is.
+/// Shortens the segment to the part near the rectangle (Liang-Barsky); false if there is none.
 bool clip_segment(double& x0, double& y0, double& x1, double& y1, const Raster::Clip& clip, double margin) {
   double enter = 0, leave = 1;
   const double dx = x1 - x0, dy = y1 - y0;
@@ -89,7 +89,7 @@ void Raster::blend(int x, int y, const Rgb& colour, float alpha) {
 
 void Raster::line(double x0, double y0, double x1, double y1, double thickness, const Rgb& colour,
                   const Clip& clip) {
-  const double reach = thickness / 2 + 0.5;  // where coverage ends
+  const double reach = thickness / 2 + 0.5;  // coverage is 0 beyond this distance
   if (!clip_segment(x0, y0, x1, y1, clip, reach)) return;
   const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
   const auto run = static_cast<float>(dx), rise = static_cast<float>(dy),

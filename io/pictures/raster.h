@@ -17,7 +17,7 @@ class Raster {
   int width() const { return width_; }
   int height() const { return height_; }
   Rgb pixel(int x, int y) const;
-  void blend(int x, int y, const Rgb& colour, float alpha);  ///< outside the picture: nothing
+  void blend(int x, int y, const Rgb& colour, float alpha);  ///< outside the picture: does nothing
 
   /// An anti-aliased line with round ends, clipped to the rectangle [left, right) x [top, bottom).
   struct Clip {
@@ -26,8 +26,8 @@ class Raster {
   void line(double x0, double y0, double x1, double y1, double thickness, const Rgb& colour,
             const Clip& clip);
   void box(int left, int top, int right, int bottom, const Rgb& colour);
-  /// Digits, point, sign, e, n, q, r, the letters of "um" and "px", x, y, z: 5 x 7 dots of `scale` pixels; the letter u is a
-  /// micro sign. Other characters are blank.
+  /// Digits, point, sign, e, n, q, r, the letters of "um" and "px", x, y, z: 5 x 7 dots of `scale` pixels;
+  /// the letter u is drawn as a micro sign. Other characters are blank.
   void text(int left, int top, std::string_view text, int scale, const Rgb& colour);
   static int text_width(std::string_view text, int scale);
 

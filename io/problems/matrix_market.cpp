@@ -1,4 +1,4 @@
-/// MatrixMarket (Boisvert, Pozo & Remington 1996): a banner, comments, a line of sizes, one entry a line.
+/// MatrixMarket (Boisvert, Pozo & Remington 1996): a banner, comments, a line of sizes, one entry per line.
 
 #include "io/problems/matrix_market.h"
 
@@ -29,12 +29,12 @@ using matching::Cost;
 using matching::Index;
 using matching::Offset;
 
-/// Text of numbers shrinks ten- to thirtyfold; what unpacks to more than this many times its size is refused.
+/// Text of numbers compresses ten- to thirtyfold; files that unpack to more than this factor are rejected.
 constexpr std::size_t kMostUnpacked = 64, kSmallText = std::size_t{64} << 20;
-/// What rows and columns without entries may take beside what the text does.
+/// Memory allowed for rows and columns without entries, in addition to that of the text.
 constexpr std::size_t kBytesPerVertex = 16, kBytesPerCharacter = 1100, kSmallProblem = std::size_t{256} << 20;
 
-/// The file's text, decompressed where it is gzip (zlib passes plain files through).
+/// The file's text, decompressed if it is gzip (zlib passes plain files through).
 std::string unpacked_text(const std::filesystem::path& path) {
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
@@ -107,7 +107,7 @@ class MatrixMarket {
   }
 
  private:
-  /// Banner and sizes; returns how many entries the latter announce.
+  /// Reads banner and sizes; returns the announced number of entries.
   std::int64_t read_head() {
     read_banner();
     next_line();
@@ -122,7 +122,7 @@ class MatrixMarket {
     if (symmetric_ && rows_ != cols_) fail("a symmetric matrix must be square");
     const std::size_t vertices = static_cast<std::size_t>(sizes[0]) + static_cast<std::size_t>(sizes[1]);
     if (vertices * kBytesPerVertex > kBytesPerCharacter * text_.size() + kSmallProblem)
-      fail("a file of this size cannot describe that many rows and columns");
+      fail("too many rows and columns for a file of this size");
     return sizes[2];
   }
 
@@ -157,7 +157,7 @@ class MatrixMarket {
       fail("symmetry '" + words[4] + "' is neither general nor symmetric");
   }
 
-  /// The next line as it is; false at the end.
+  /// Reads the next line unchanged; false at the end.
   bool next_raw_line() {
     if (begin_ >= text_.size()) return false;
     const std::size_t end = std::min(text_.find('\n', begin_), text_.size());
@@ -166,7 +166,7 @@ class MatrixMarket {
     ++line_;
     return true;
   }
-  /// The next line that is neither blank nor a comment.
+  /// Reads the next line that is neither blank nor a comment.
   bool next_entry_line() {
     while (next_raw_line()) {
       skip_blanks();
@@ -206,19 +206,19 @@ class MatrixMarket {
     if (size < 0) fail("a size is negative");
     return size;
   }
-  /// Infinite entries of a real array are forbidden pairs.
+  /// Reads a number. In a real array, infinite entries are forbidden pairs.
   double real_field() {
     const auto value = field<double>("a number");
     if (weights_ && !(value >= 0 && value <= std::numeric_limits<double>::max()))
-      fail("a weight that is negative, infinite or NaN; edges weigh 0 or more");
+      fail("a weight is negative, infinite or NaN; weights must be 0 or more");
     if (std::isnan(value) || value == -std::numeric_limits<double>::infinity())
-      fail("a cost that is NaN or -infinity");
+      fail("a cost is NaN or -infinity");
     return value;
   }
 
   Cost whole_field() {
     const auto value = field<std::int64_t>("a whole number");
-    if (weights_ && value < 0) fail("a weight that is negative; edges weigh 0 or more");
+    if (weights_ && value < 0) fail("a weight is negative; weights must be 0 or more");
     return value;
   }
 
@@ -247,7 +247,7 @@ class MatrixMarket {
     matching::DenseCosts out;
     out.rows = rows_;
     out.cols = cols_;
-    // Each entry takes a character and a line end at least: a file cannot hold more than its length.
+    // Each entry takes at least a character and a line end, which bounds the number of entries.
     const Offset count = symmetric_ ? Offset{rows_} * (Offset{rows_} + 1) / 2 : Offset{rows_} * cols_;
     if (count > static_cast<Offset>(text_.size())) fail("a file of this size cannot hold that many entries");
     if (integer_)
@@ -263,7 +263,7 @@ class MatrixMarket {
     if (next_entry_line()) fail("more entries than the sizes say");
     return out;
   }
-  /// Column by column, as the format has it; of a symmetric one the lower triangle.
+  /// Column by column, the order of the format; of a symmetric matrix the lower triangle.
   template <class T, class Next>
   std::vector<T> fill(Next&& next) {
     std::vector<T> entries(at(rows_) * at(cols_));
@@ -285,7 +285,7 @@ class MatrixMarket {
     Cost whole;
   };
 
-  /// By row and column, each once; of symmetric files both triangles.
+  /// The entries by row and column, each once; of symmetric files both triangles.
   std::vector<Entry> sorted_entries(std::int64_t count) {
     if (count > static_cast<std::int64_t>(text_.size()))
       fail("a file of this size cannot hold that many entries");
@@ -298,7 +298,7 @@ class MatrixMarket {
       if (integer_) e.whole = whole_field();
       if (!integer_ && !pattern_) e.real = real_field();
       end_of_line();
-      if (std::isinf(e.real)) continue;  // forbidden, as if absent
+      if (std::isinf(e.real)) continue;  // forbidden, like a missing entry
       entries.push_back(e);
       if (symmetric_ && e.i != e.j) entries.push_back({e.j, e.i, e.line, e.real, e.whole});
     }
@@ -340,7 +340,7 @@ class MatrixMarket {
     return out;
   }
 
-  /// Calls visit(row, column) for each entry; the values are read, so that garbage is told, and dropped.
+  /// Calls visit(row, column) for each entry. Values are parsed, to detect faults, and discarded.
   template <class Visit>
   void for_each_entry(std::int64_t count, const Visit& visit) {
     for (std::int64_t k = 0; k < count; ++k) {
@@ -355,7 +355,7 @@ class MatrixMarket {
     if (next_entry_line()) fail("more entries than the " + std::to_string(count) + " announced");
   }
 
-  /// Entries by row, then each row sorted: twice through the text, but no list of all entries beside it.
+  /// Sorts entries by row, then each row. Reads the text twice instead of storing a list of all entries.
   matching::BipartiteGraph read_structure(std::int64_t count) {
     if (count > static_cast<std::int64_t>(text_.size()))
       fail("a file of this size cannot hold that many entries");
@@ -400,10 +400,10 @@ class MatrixMarket {
   std::string path_, text_;
   std::size_t begin_ = 0;
   std::int64_t line_ = 0;
-  std::string_view rest_;  ///< of the current line
+  std::string_view rest_;  ///< rest of the current line
   bool array_ = false, integer_ = false, pattern_ = false, complex_ = false, symmetric_ = false;
-  bool structure_ = false;  ///< values do not count
-  bool weights_ = false;    ///< values are weights: finite, not below 0
+  bool structure_ = false;  ///< values are ignored
+  bool weights_ = false;    ///< values are weights: finite and at least 0
   Index rows_ = 0, cols_ = 0;
 };
 
@@ -430,7 +430,7 @@ void write_matrix_market(const std::filesystem::path& path, const matching::Gree
       const Index j = graph.col_index[static_cast<std::size_t>(e)];
       if (!kept(i, j)) continue;
       ++entries;
-      char number[32];  // the shortest text that is read as the same number
+      char number[32];  // the shortest text that reads back to the same number
       const auto [end, error] =
           std::to_chars(number, number + sizeof number, matching::weight_of(problem, e));
       body += std::to_string(i + 1) + ' ' + std::to_string(j + 1) + ' ' + std::string(number, end) + '\n';

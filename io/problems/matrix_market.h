@@ -13,7 +13,7 @@ matching::BipartiteGraph read_matrix_market_graph(const std::filesystem::path& p
 matching::WeightedGraph read_matrix_market_weights(const std::filesystem::path& path);
 void write_matrix_market(const std::filesystem::path& path, const matching::GreedyProblem& problem);
 
-/// The HDF5 half. Throws InputError (file and dataset).
+/// Problems in HDF5. Throws InputError (file and dataset).
 ProblemFile read_problem_h5(const std::filesystem::path& path);
 matching::BipartiteGraph read_graph_h5(const std::filesystem::path& path);
 

@@ -12,7 +12,7 @@ namespace {
 
 enum class Format { matrix_market, hdf5 };
 
-/// What the file's content says it is.
+/// The format by the file's content.
 Format format_of(const std::filesystem::path& path) {
   const std::string start = detail::read_file_start(path, 16);
   if (start.starts_with("\x89HDF\r\n\x1a\n")) return Format::hdf5;
@@ -52,7 +52,7 @@ matching::BipartiteGraph read_graph(const std::filesystem::path& path) {
 matching::WeightedGraph read_weighted_graph(const std::filesystem::path& path) {
   if (format_of(path) == Format::hdf5)
     throw InputError(path.string() +
-                     ": HDF5 problems hold costs; greedy matching reads weights from MatrixMarket");
+                     ": HDF5 problems have costs; greedy matching reads weights from MatrixMarket");
   matching::WeightedGraph graph = detail::read_matrix_market_weights(path);
   checked(path, [&] { matching::check_problem(graph.view()); });
   return graph;

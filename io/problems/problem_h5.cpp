@@ -24,8 +24,8 @@ std::vector<T> entries(const h5::Reader& file, const h5::DatasetInfo& info, h5::
   return out;
 }
 
-/// The two-dimensional dataset `cost` in the number type it was written in (floats to float or double, whole
-/// numbers to int32 or int64), of any byte order.
+/// The two-dimensional dataset `cost` in its own kind of number (floats as float or double, integers as int32
+/// or int64), in any byte order.
 matching::DenseCosts read_dense(const h5::Reader& file, const h5::DatasetInfo& info) {
   using h5::Number;
   matching::DenseCosts out;
@@ -54,7 +54,7 @@ matching::DenseCosts read_dense(const h5::Reader& file, const h5::DatasetInfo& i
   return out;
 }
 
-/// Unmatched costs in the problem's own unit; +infinity: must be matched.
+/// Unmatched costs in the problem's unit; +infinity: must be matched.
 std::vector<Cost> unmatched(const h5::Reader& file, const std::string& name, int fraction_bits) {
   std::vector<Cost> out;
   if (!file.has(name)) return out;
@@ -88,7 +88,7 @@ matching::SparseCosts read_csr(const h5::Reader& file) {
   bool whole = true;
   for (std::size_t e = 0; e < cost.size(); ++e) {
     if (!std::isfinite(cost[e]))
-      file.fail("cost[" + std::to_string(e) + "] is not finite (leave a forbidden pair out)");
+      file.fail("cost[" + std::to_string(e) + "] is not finite (omit forbidden pairs)");
     largest = std::max(largest, std::abs(cost[e]));
     whole = whole && cost[e] == std::floor(cost[e]);
   }
@@ -103,7 +103,7 @@ matching::SparseCosts read_csr(const h5::Reader& file) {
 ProblemFile read_problem_h5(const std::filesystem::path& path) {
   const h5::Reader file(path);
   if (!file.has("cost"))
-    file.fail("holds no matching problem: a dataset 'cost' is missing (docs/formats.md has the layout)");
+    file.fail("has no matching problem: the dataset 'cost' is missing (docs/formats.md has the layout)");
   ProblemFile out;
   const auto cost = file.dataset("cost");
   if (!cost) file.fail("'cost' is not a dataset");
@@ -124,7 +124,7 @@ matching::BipartiteGraph read_graph_h5(const std::filesystem::path& path) {
   const h5::Reader file(path);
   if (file.has("row_offsets") && file.has("col_index")) return read_structure(file);
   if (!file.has("cost"))
-    file.fail("holds no graph: neither 'row_offsets' and 'col_index' nor 'cost' are there (docs/formats.md)");
+    file.fail("has no graph: neither 'row_offsets' and 'col_index' nor 'cost' exist (docs/formats.md)");
   return matching::to_sparse(matching::view_of(read_problem_h5(path).costs)).graph;
 }
 

@@ -25,7 +25,7 @@ constexpr const char* kContest = "TrackContestISBI2012";
 /// The offset of the element's '<'; pugixml returns that of its name.
 std::ptrdiff_t offset_of(const pugi::xml_node& node) { return node.offset_debug() - 1; }
 
-/// Reads the attributes of one <detection>; its byte offset stands in every message.
+/// Reads the attributes of one <detection>. Every message has its byte offset.
 class DetectionReader {
  public:
   DetectionReader(const std::filesystem::path& path, const pugi::xml_node& node) : path_(path), node_(node) {}
@@ -33,8 +33,8 @@ class DetectionReader {
   std::int32_t frame() const {
     const auto value = detail::parse_integer(text("t"));
     if (!value) fail("t", "a whole number is needed");
-    if (*value < 0) fail("t", "frames count from 0");
-    if (*value > std::numeric_limits<std::int32_t>::max()) fail("t", "frames end at 2147483647");
+    if (*value < 0) fail("t", "frames are numbered from 0");
+    if (*value > std::numeric_limits<std::int32_t>::max()) fail("t", "the largest frame is 2147483647");
     return static_cast<std::int32_t>(*value);
   }
 

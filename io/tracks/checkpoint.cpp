@@ -51,7 +51,7 @@ std::string payload(const Detections& detections, double threshold) {
   return out;
 }
 
-/// What records are bound to: the version and the fingerprint.
+/// A checksum of the version and the fingerprint, to which records are bound.
 std::uint64_t run_of(const std::string& fingerprint) { return fnv1a64(header(fingerprint)); }
 
 std::uint64_t record_checksum(std::uint64_t run, std::string_view body) {
@@ -90,7 +90,7 @@ bool parse_payload(std::string_view body, CheckpointRecord& record) {
 
 struct Log {
   std::vector<CheckpointRecord> records;
-  std::size_t valid_bytes = 0;  ///< 0: no log, or one of another fingerprint
+  std::size_t valid_bytes = 0;  ///< 0: no checkpoint, or one with another fingerprint
 };
 
 Log parse_log(std::string_view bytes, const std::string& fingerprint) {
@@ -141,8 +141,8 @@ CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const std:
   if (failed) detail::fail_on_disk(path.parent_path(), "cannot create folder", failed.value());
   int error = 0;
   file_ = system::GrowingFile(path, error);
-  if (error != 0) detail::fail_on_disk(path, "cannot open the checkpoint log", error);
-  if ((error = file_.resize(end_)) != 0) detail::fail_on_disk(path, "cannot write the checkpoint log", error);
+  if (error != 0) detail::fail_on_disk(path, "cannot open the checkpoint", error);
+  if ((error = file_.resize(end_)) != 0) detail::fail_on_disk(path, "cannot write the checkpoint", error);
   if (end_ == 0) write(header(fingerprint));
 }
 
@@ -152,9 +152,9 @@ void CheckpointWriter::append(const Detections& detections, double threshold) {
 
 void CheckpointWriter::write(const std::string& bytes) {
   if (const int error = file_.write_at(end_, bytes)) {
-    // What part of the record is there would be ignored on reading; gone it also frees the disk.
+    // Readers would ignore the partial record; removing it also frees disk space.
     file_.resize(end_);
-    detail::fail_on_disk(path_, "cannot write the checkpoint log", error);
+    detail::fail_on_disk(path_, "cannot write the checkpoint", error);
   }
   end_ += static_cast<std::int64_t>(bytes.size());
 }

@@ -21,7 +21,7 @@ const std::string& name_at(const Header& header, int column) {
   return header[static_cast<std::size_t>(column)];
 }
 
-/// The first column that bears one of the names, in the names' order; exact spelling before any case.
+/// The first column with one of the names, in the order of names; exact spelling before other cases.
 int find_column(const Header& header, Names names) {
   for (const std::string_view name : names) {
     for (const bool exact : {true, false}) {
@@ -43,7 +43,7 @@ void reject_repeated_names(const Header& header, const std::string& where) {
   }
 }
 
-/// Column names of other programs that are too rare to be taken without a word, `#` for the axis:
+/// Column names of other programs that are too rare to be used without asking, `#` for the axis, as
 /// "x=centroid_x,y=centroid_y"; empty: none.
 std::string likely_positions(const Header& header) {
   constexpr std::array<std::string_view, 10> kPatterns{
@@ -62,7 +62,7 @@ std::string likely_positions(const Header& header) {
   };
   for (const std::string_view pattern : kPatterns)
     if (const std::string text = named(pattern, "xyz"); !text.empty()) return text;
-  // scikit-image counts the axes of the array: z, y, x or y, x.
+  // scikit-image numbers the axes of the array: z, y, x or y, x.
   const bool volumes = find_column(header, {"centroid-2"}) >= 0;
   return named("centroid-#", volumes ? "210" : "10");
 }
@@ -73,8 +73,8 @@ std::string likely_positions(const Header& header) {
   if (!likely.empty())
     throw InputError(where + ": no " + role + " column; if these are positions, use --columns \"" + likely +
                      "\"");
-  throw InputError(where + ": no " + role + " column; name one " + names +
-                   ", or say which it is: --columns " + role + "=NAME (of " + listing(header) + ")" +
+  throw InputError(where + ": no " + role + " column; name one " + names + ", or name it with --columns " +
+                   role + "=NAME (of " + listing(header) + ")" +
                    (header.size() == 1 && header[0].find('|') != std::string::npos
                         ? "; separate the columns by commas, not by '|'"
                         : ""));
@@ -82,7 +82,7 @@ std::string likely_positions(const Header& header) {
 
 /// "x [nm]" is x in nm, and so are "x (nm)" and "x_nm".
 struct NamedUnit {
-  std::string base, unit;  ///< lower case; the unit as written
+  std::string base, unit;  ///< base in lower case; unit as written
 };
 
 NamedUnit split_unit(const std::string& name) {
@@ -121,7 +121,7 @@ std::string spelled(std::string_view pattern, char letter) {
   return name;
 }
 
-/// x_um before another unit.
+/// Prefers x_um to other units.
 int find_axis(const Header& header, const Family& family, char letter) {
   const std::string base = spelled(family.pattern, letter);
   if (family.unit_in_name) {
@@ -135,7 +135,7 @@ int find_axis(const Header& header, const Family& family, char letter) {
   return -1;
 }
 
-/// Without this a height under another family's name would be left out, and all points lie in one plane.
+/// Throws if a height has a name of another family, since otherwise all points would lie in one plane.
 void reject_mixed_heights(const Header& header, const ColumnRoles& roles, const std::string& where) {
   for (const Family& family : kFamilies) {
     const int other = find_axis(header, family, 'z');
@@ -144,9 +144,9 @@ void reject_mixed_heights(const Header& header, const ColumnRoles& roles, const 
     std::string wanted = name_at(header, roles.x);
     if (const std::size_t letter = wanted.find_last_of("xX", 9); letter != std::string::npos)
       wanted[letter] = wanted[letter] == 'x' ? 'z' : 'Z';
-    throw InputError(where + ": column '" + name + "' does not go with " + name_at(header, roles.x) +
-                     " and " + name_at(header, roles.y) + "; name it " + wanted + " (in the same unit), or " +
-                     name + "_ where it is not a coordinate");
+    throw InputError(where + ": column '" + name + "' does not match " + name_at(header, roles.x) + " and " +
+                     name_at(header, roles.y) + "; name it " + wanted + " (in the same unit), or " + name +
+                     "_ if it is not a coordinate");
   }
 }
 
@@ -176,7 +176,7 @@ int find_any_axis(const Header& header, char letter) {
   return -1;
 }
 
-/// For x and y of two families: one states a unit, or they are spelled in two ways.
+/// For x and y of two families: only one states a unit, or the spellings differ.
 [[noreturn]] void reject_mixed_families(const Header& header, const std::string& where, int x, int y) {
   const std::string &x_name = name_at(header, x), &y_name = name_at(header, y);
   const bool x_states = length_unit_um(split_unit(x_name).unit).has_value();
@@ -188,10 +188,11 @@ int find_any_axis(const Header& header, char letter) {
                      "(x, y)");
   }
   throw InputError(where + ": columns '" + x_name + "' and '" + y_name +
-                   "' do not go together; if they do, use --columns \"x=" + x_name + ",y=" + y_name + "\"");
+                   "' are of different families; if they belong together, use --columns \"x=" + x_name +
+                   ",y=" + y_name + "\"");
 }
 
-/// The first family that has x and y; what input.columns gave stays.
+/// Takes the first family that has x and y; columns from input.columns are kept.
 void assign_coordinates(ColumnRoles& roles, const Header& header, const std::string& where) {
   const bool given = roles.x >= 0 || roles.y >= 0 || roles.z >= 0;
   const int given_x = roles.x, given_y = roles.y;
@@ -215,7 +216,7 @@ void assign_coordinates(ColumnRoles& roles, const Header& header, const std::str
   missing_column(header, where, "x", "x_um, x or POSITION_X");
 }
 
-/// All of x, y, z state a unit, or none does.
+/// Requires that all of x, y, z state a unit, or none does.
 void assign_unit(ColumnRoles& roles, const Header& header, const std::string& where) {
   std::array<double, 3> um{1, 1, 1};
   int stated = 0, silent = 0;
@@ -230,7 +231,7 @@ void assign_unit(ColumnRoles& roles, const Header& header, const std::string& wh
     if (*factor != 1) roles.unit_name = unit;
   }
   if (stated > 0 && silent > 0) {
-    throw InputError(where + ": of the coordinates only some state a unit in their names ('" +
+    throw InputError(where + ": only some of the coordinates state a unit in their names ('" +
                      name_at(header, roles.x) + "', '" + name_at(header, roles.y) + "'" +
                      (roles.z < 0 ? "" : ", '" + name_at(header, roles.z) + "'") + "); give all of them one");
   }
@@ -240,7 +241,7 @@ void assign_unit(ColumnRoles& roles, const Header& header, const std::string& wh
     roles.unit = find_column(header, {"unit"});
 }
 
-/// Times whose name states their unit: t_s, "time [ms]"; -1: none.
+/// A column of times whose name states the unit: t_s, "time [ms]"; -1: none.
 int find_times(const Header& header) {
   if (const int seconds = find_column(header, {"t_s", "time_s"}); seconds >= 0) return seconds;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -250,7 +251,7 @@ int find_times(const Header& header) {
   return -1;
 }
 
-/// Times that are not frame numbers: t_s, "time [ms]", POSITION_T.
+/// Finds times that are not frame numbers: t_s, "time [ms]", POSITION_T.
 void assign_time(ColumnRoles& roles, const Header& header) {
   if (roles.time < 0) roles.time = find_times(header);
   if (roles.time >= 0) {
@@ -268,7 +269,8 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
     roles.frame = find_column(header, {"t"});
     roles.bare_t = roles.frame >= 0;
   }
-  if (roles.frame < 0 && roles.unit >= 0) roles.frame = find_column(header, {"time"});  // Imaris counts
+  if (roles.frame < 0 && roles.unit >= 0)
+    roles.frame = find_column(header, {"time"});  // Imaris counts frames
   if (roles.frame < 0 && !time_given) {
     if (find_times(header) >= 0) return;
     const int slice = find_column(header, {"slice", "timepoint", "time"});
@@ -288,7 +290,7 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
 void assign_identities(ColumnRoles& roles, const Header& header) {
   if (roles.track < 0)
     roles.track = find_column(header, {"particle", "track", "track_id", "trackid", "track id", "trajectory"});
-  // ID alone is the number of a spot; in btrack's tables, which name the root too, it is that of a track.
+  // A plain ID is the number of a spot, but in btrack's tables, which also have the root, that of a track.
   if (roles.track < 0 && find_column(header, {"root"}) >= 0 && find_column(header, {"generation"}) >= 0) {
     roles.track = find_column(header, {"ID"});
     roles.own_parent = roles.track >= 0;
@@ -352,7 +354,7 @@ ColumnRoles assign_roles(const Header& header, const std::string& where, const C
   ColumnRoles roles;
   take_given(roles, header, where, given);
   const bool time_given = roles.time >= 0;
-  // Messages name what is missing in the order in which people read: frame first.
+  // Messages name missing columns in the order in which people read, frame first.
   if (find_column(header, {"axis-0"}) < 0) {
     ColumnRoles probe = roles;
     probe.unit = find_column(header, {"position x"}) >= 0 ? find_column(header, {"unit"}) : -1;

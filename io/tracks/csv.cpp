@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The delimiter that the line holds most of outside quotes; where it holds none, a blank between words, else
-/// a comma.
+/// The most frequent delimiter of the line outside quotes; without any, a blank if there are words, else a
+/// comma.
 char guess_delimiter(std::string_view line) {
   std::size_t commas = 0, semicolons = 0, tabs = 0, blanks = 0;
   bool quoted = false;
@@ -39,11 +39,11 @@ char guess_delimiter(std::string_view line) {
 
 void require_text(const std::string& path, std::string_view text) {
   if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
-    throw InputError(path + ": this is not a text table (it holds zero bytes); give a CSV file in UTF-8");
+    throw InputError(path + ": this is not a text table (it has zero bytes); give a CSV file in UTF-8");
   }
 }
 
-/// The file's text in one byte a character or UTF-8.
+/// The file's text in UTF-8 or another encoding of one byte per character.
 std::string decoded_text(const std::filesystem::path& path) {
   std::string text = read_inflated(path);
   if (!is_utf16(text)) return text;
@@ -64,7 +64,7 @@ CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), 
   if (delimiter_ == 0) delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
   if (delimiter_ != ',') decimal_commas_ = replace_decimal_commas(text_, at_, delimiter_, path_);
   if (!next_row()) {
-    throw InputError(path_ + ": the table is empty; a header line with column names is needed");
+    throw InputError(path_ + ": the table is empty; it needs a header line with column names");
   }
   for (const std::string_view name : fields_)
     header_.push_back(is_utf8(name) ? std::string(name) : utf8_of_latin1(name));
@@ -75,7 +75,7 @@ CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), 
   name_row_names();
 }
 
-/// Excel's first line: sep=;
+/// Reads Excel's first line: sep=;
 void CsvReader::take_separator_line() {
   std::string_view line = std::string_view(text_).substr(at_);
   line = line.substr(0, line.find_first_of("\r\n"));
@@ -109,7 +109,7 @@ std::string CsvReader::where(std::int64_t line) const {
 }
 
 bool CsvReader::next() {
-  do {  // spreadsheets end tables with rows of empty fields
+  do {  // spreadsheets may append rows of empty fields
     if (!next_row()) return false;
   } while (std::all_of(fields_.begin(), fields_.end(), [](std::string_view field) { return field.empty(); }));
   if (fields_.size() != header_.size()) {
@@ -130,7 +130,7 @@ void CsvReader::skip_rows(std::size_t position, std::size_t rows) {
   if (at_ - released_ >= kWorthIt) release_text();
 }
 
-/// Whole pages of the text that lie before the current position; they read as zeros from then on.
+/// Returns whole pages of the text before the current position to the system; they read as zeros afterwards.
 void CsvReader::release_text() {
   const std::uintptr_t page = system::page_size();
   const auto start = reinterpret_cast<std::uintptr_t>(text_.data());
@@ -151,7 +151,7 @@ bool CsvReader::next_row() {
     ++at_;
     fields_.push_back(read_field());
   }
-  if (delimiter_ == ' ' && fields_.back().empty()) fields_.pop_back();  // blanks at the line's end
+  if (delimiter_ == ' ' && fields_.back().empty()) fields_.pop_back();  // blanks at the end of the line
   end_line();
   return true;
 }
@@ -171,7 +171,7 @@ void CsvReader::skip_line() {
   end_line();
 }
 
-/// Imaris opens its tables with such a title.
+/// Skips such a title, with which Imaris begins its tables.
 void CsvReader::skip_underlined_title() {
   const std::size_t end = text_.find('\n', at_);
   if (end == std::string::npos || end + 1 >= text_.size() || text_[end + 1] != '=') return;

@@ -10,37 +10,37 @@
 
 namespace motes::io::detail {
 
-/// Comma, semicolon or tab, whichever the header holds most of, or blanks where it holds none of these, or
-/// what a first line `sep=;` says; fields may be quoted ("" within quotes is a quote); LF, CRLF or CR; a byte
-/// order mark, blank lines, rows of empty fields, lines that start with '#' and a title underlined with '='
-/// are passed over. Text in gzip is inflated, UTF-16 with a byte order mark becomes UTF-8, and so do the
-/// names of a header in Latin-1; decimal commas become points where the comma does not separate. Where blanks
-/// or tabs separate and the first row has one field more than the header, it starts with a row name, whose
+/// The delimiter is that of a first line `sep=;`, else the most frequent one of comma, semicolon and tab in
+/// the header, else blanks. Fields may be quoted ("" within quotes is a quote). Lines end in LF, CRLF or CR.
+/// A byte order mark, blank lines, rows of empty fields, lines that start with '#' and a title underlined
+/// with '=' are skipped. Gzip is inflated; UTF-16 with a byte order mark and header names in Latin-1 are
+/// converted to UTF-8. Decimal commas become points if the comma is not the delimiter. If the delimiter is a
+/// blank or tab and the first row has one field more than the header, rows start with a row name, whose
 /// column is called "" (R's write.table).
 class CsvReader {
  public:
-  /// Reads the file and its header. Throws InputError for a file that cannot be read, holds no header, is
-  /// compressed or is not text.
+  /// Reads the file and its header. Throws InputError if the file cannot be read, has no header, is
+  /// compressed in another way, or is not text.
   explicit CsvReader(const std::filesystem::path& path);
 
   const std::vector<std::string>& header() const { return header_; }
-  /// Moves to the next row; false at the end. Throws InputError (file:line) for a row whose length is not the
-  /// header's, and for a quote that is never closed.
+  /// Moves to the next row; false at the end. Throws InputError (file:line) if a row has another number of
+  /// fields than the header, or if a quote is never closed.
   bool next();
-  /// The current row's fields, trimmed and unquoted; valid until the following next().
+  /// The current row's fields, trimmed and unquoted; valid until the next call of next().
   const std::vector<std::string_view>& fields() const { return fields_; }
-  std::int64_t line() const { return line_; }  ///< of the current row, from 1
+  std::int64_t line() const { return line_; }  ///< line number of the current row, from 1
   std::string where() const { return where(line_); }
   std::string where(std::int64_t line) const;
-  bool decimal_commas() const { return decimal_commas_; }  ///< numbers were written so
+  bool decimal_commas() const { return decimal_commas_; }  ///< whether numbers were written with them
 
   char delimiter() const { return delimiter_; }
-  /// The whole text, and where in it the row after the current one begins.
+  /// The whole text, and the position in it of the row after the current one.
   std::string_view text() const { return text_; }
   std::size_t position() const { return at_; }
-  std::int64_t next_line() const { return next_line_; }  ///< the number of the line there
-  /// Passes over text up to `position` that was read elsewhere: whole rows of one line each. The text before
-  /// it may be given back to the system, so that a large file and what is read of it need not both fit.
+  std::int64_t next_line() const { return next_line_; }  ///< the line number at position()
+  /// Skips text up to `position` that was read elsewhere: whole rows of one line each. The skipped text may
+  /// be returned to the system, so that a large file and its contents need not both fit into memory.
   void skip_rows(std::size_t position, std::size_t rows);
 
  private:
@@ -67,7 +67,7 @@ class CsvReader {
   bool decimal_commas_ = false;
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;
-  std::deque<std::string> unquoted_;  ///< what fields_ views where a field held doubled quotes
+  std::deque<std::string> unquoted_;  ///< texts of fields with doubled quotes, which fields_ views
 };
 
 }  // namespace motes::io::detail

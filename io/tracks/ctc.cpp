@@ -45,7 +45,7 @@ std::map<std::int32_t, fs::path> mask_files(const fs::path& folder) {
   return files;
 }
 
-/// Line of the table: frames first..last, mother 0 for none.
+/// A line of the table: frames first..last; mother 0: none.
 struct Line {
   std::int64_t first, last, mother;
 };
@@ -66,7 +66,7 @@ std::map<std::int64_t, Line> read_table(const fs::path& path) {
                       path.string(), number));
     if (!lines.emplace(label, row).second)
       throw InputError(
-          fmt::format("{}:{}: label {} is there twice; correct the table", path.string(), number, label));
+          fmt::format("{}:{}: label {} occurs twice; correct the table", path.string(), number, label));
   }
   return lines;
 }
@@ -76,7 +76,7 @@ struct Sum {
   std::int64_t voxels = 0;
 };
 
-/// Centroids of all labels of a mask, in voxels. O(voxels).
+/// Sums for the centroids of all labels of a mask, in voxels. O(voxels).
 std::map<std::int64_t, Sum> centroids(const VolumeFrame& frame) {
   std::map<std::int64_t, Sum> sums;
   std::visit(
@@ -112,9 +112,9 @@ struct MaskPoints {
 
   const std::map<std::int64_t, Line>& table;
   detail::TrackRows rows;
-  std::int64_t unlisted = 0;    ///< labels in frames where the table does not have them
+  std::int64_t unlisted = 0;    ///< labels in frames that the table does not state for them
   std::set<std::int64_t> seen;  ///< labels of the table that some mask has
-  std::optional<Shape3> shape;  ///< of the masks so far
+  std::optional<Shape3> shape;  ///< shape of the masks so far
 
   void add(std::int32_t t, const fs::path& file) {
     FrameOptions options;
@@ -122,7 +122,7 @@ struct MaskPoints {
     const VolumeFrame frame = open_frames(file, options)->read(0);
     if (shape && frame.shape != *shape)
       throw InputError(fmt::format(
-          "{}: is {} x {} x {} voxels, the masks before {} x {} x {}; all must have the same shape",
+          "{}: is {} x {} x {} voxels, the earlier masks {} x {} x {}; all must have the same shape",
           file.string(), frame.shape.nz, frame.shape.ny, frame.shape.nx, shape->nz, shape->ny, shape->nx));
     shape = frame.shape;
     for (const auto& [label, sum] : centroids(frame)) {
@@ -149,7 +149,7 @@ TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
   const fs::path table_path = table_of(path);
   if (table_path.empty())
     throw InputError(path.string() +
-                     ": holds no res_track.txt or man_track.txt; give a folder of the challenge");
+                     ": has no res_track.txt or man_track.txt; give a folder of the challenge");
   const std::map<std::int64_t, Line> table = read_table(table_path);
   MaskPoints points(table);
   for (const auto& [t, file] : mask_files(path)) points.add(t, file);

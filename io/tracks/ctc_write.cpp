@@ -22,20 +22,20 @@ namespace {
 constexpr std::int64_t kMostLabels = 65535;
 constexpr double kMostVoxels = 1 << 24;  // along an axis
 
-/// A detection at the border may have its centre up to a voxel outside the image, and is drawn at the border.
+/// A detection at the border may have its centre up to a voxel outside the image; it is drawn at the border.
 constexpr std::int64_t kOutside = 1;
 
-/// A run of frames without a gap: a track of the challenge.
+/// A run of frames without a gap, which is a track in the challenge's format.
 struct Piece {
   std::size_t begin, end;  ///< points
   std::int64_t mother;     ///< label, 0 none
   std::int64_t track;      ///< its number
 };
 
-/// Labels 1 ... in the tracks' order.
+/// Cuts tracks at gaps. Labels are 1, 2 ... in the order of tracks.
 std::vector<Piece> cut_at_gaps(const TrackSet& tracks) {
   std::vector<Piece> pieces;
-  std::unordered_map<std::int64_t, std::int64_t> last_label;  // of a track
+  std::unordered_map<std::int64_t, std::int64_t> last_label;  // by track
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const auto end = static_cast<std::size_t>(tracks.track_offsets[t + 1]);
     auto begin = static_cast<std::size_t>(tracks.track_offsets[t]);
@@ -64,7 +64,7 @@ std::vector<Piece> cut_at_gaps(const TrackSet& tracks) {
   return pieces;
 }
 
-/// Of a voxel in the tracks' unit.
+/// The voxel size in the tracks' unit.
 Vec3 voxel_of(const TrackSet& tracks, const TrackImage& image) {
   if (image.voxel_um) return *image.voxel_um;
   if (tracks.length_unit == "px") return {1, 1, 1};
@@ -81,10 +81,10 @@ class MaskWriter {
         pieces_(cut_at_gaps(tracks)),
         frames_(detail::points_by_frame(tracks)) {
     if (static_cast<std::int64_t>(pieces_.size()) > kMostLabels)
-      throw UsageError(
-          fmt::format("the challenge's masks count 65535 labels, but {} tracks without gaps are there; "
-                      "write them in parts, or as .geff",
-                      pieces_.size()));
+      throw UsageError(fmt::format(
+          "masks of the challenge have at most 65535 labels, but there are {} tracks without gaps; "
+          "write them in parts, or as .geff",
+          pieces_.size()));
     label_.resize(tracks.points());
     for (std::size_t p = 0; p < pieces_.size(); ++p)
       std::fill(label_.begin() + static_cast<std::ptrdiff_t>(pieces_[p].begin),
@@ -172,7 +172,7 @@ class MaskWriter {
                  nearest(tracks_.x_um[point], voxel_.x, shape_.nx));
   }
 
-  /// The points' objects, with the numbers of their tracks.
+  /// Relabels the points' objects with the numbers of their tracks.
   void renumber(std::int32_t t, const std::vector<std::size_t>& points,
                 std::vector<std::uint16_t>& mask) const {
     if (t >= options_.frames)
@@ -189,7 +189,7 @@ class MaskWriter {
         const auto object = std::isfinite(own) ? std::llround(own) : 0;
         if (object == 0 || !number.emplace(object, label_[i]).second)
           throw InputError(fmt::format(
-              "labels, frame {}: the point at {:g}, {:g}, {:g} (x, y, z) of track {} lies in no object of "
+              "labels, frame {}: the point at {:g}, {:g}, {:g} (x, y, z) of track {} has no object of "
               "its "
               "own; give the labels that were tracked, or --like for balls",
               t, tracks_.x_um[i], tracks_.y_um[i], tracks_.z_um[i], pieces_[label_[i] - 1U].track));
@@ -202,13 +202,13 @@ class MaskWriter {
       }
       if (seen.size() < number.size())
         throw InputError(
-            fmt::format("labels, frame {}: {} objects of the tracks are not there; give the "
+            fmt::format("labels, frame {}: {} objects of the tracks are missing; give the "
                         "labels that were tracked",
                         t, number.size() - seen.size()));
     });
   }
 
-  /// Every voxel within a radius goes to the nearest centre; the centres' own voxels stay theirs.
+  /// Every voxel within a radius goes to the nearest centre; the voxels of centres are never changed.
   void draw(const std::vector<std::size_t>& points, std::vector<std::uint16_t>& mask) const {
     std::vector<float> nearest(mask.size(), 1.0F);
     for (const std::size_t i : points) {
@@ -242,7 +242,7 @@ class MaskWriter {
   std::vector<Piece> pieces_;
   detail::FramePoints frames_;
   std::vector<std::uint16_t> label_;                                ///< [points]
-  const std::vector<double>*radius_ = nullptr, *object_ = nullptr;  ///< properties, null where unknown
+  const std::vector<double>*radius_ = nullptr, *object_ = nullptr;  ///< properties, null if unknown
   Shape3 shape_;
 };
 

@@ -39,7 +39,7 @@ bool is_number_with(std::string_view field, char mark) {
   return parse_double(number).has_value();
 }
 
-/// Where the search for the next field after `at` starts, so that no field is examined twice.
+/// Where to search for the next field after `at`, so that no field is examined twice.
 std::size_t after(const Field& field, std::size_t at) { return field.end > at ? field.end : at + 1; }
 
 }  // namespace
@@ -60,7 +60,7 @@ bool replace_decimal_commas(std::string& text, std::size_t begin, char delimiter
     const Field field = field_around(text, begin, at, delimiter);
     const auto content = std::string_view(text).substr(field.begin, field.end - field.begin);
     if (is_number_with(content, '.')) {
-      throw InputError(path + ": holds numbers with a comma ('" + example + "') and with a point ('" +
+      throw InputError(path + ": has numbers with a comma ('" + example + "') and with a point ('" +
                        std::string(content) + "'); write all with a point");
     }
     at = text.find('.', after(field, at));

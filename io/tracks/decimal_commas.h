@@ -6,9 +6,9 @@
 
 namespace motes::io::detail {
 
-/// Fields of `text` from `begin` on that are numbers with one comma (between digits, no point) get a point
-/// in its place; true when there was one. Throws InputError (`path`) where other numbers of the table have a
-/// point: one of the two separates thousands. O(bytes).
+/// In each field of `text` from `begin` on that is a number with one comma (between digits, no point),
+/// replaces the comma by a point; returns whether there was one. Throws InputError (`path`) if other numbers
+/// have a point, since one of the two then separates thousands. O(bytes).
 bool replace_decimal_commas(std::string& text, std::size_t begin, char delimiter, const std::string& path);
 
 }  // namespace motes::io::detail

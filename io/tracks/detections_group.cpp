@@ -26,13 +26,13 @@ std::vector<double> concatenated(const std::vector<Detections>& frames,
   all.reserve(total);
   for (const Detections& frame : frames) {
     all.insert(all.end(), (frame.*field).begin(), (frame.*field).end());
-    if ((frame.*field).size() < frame.size())  // unknown for all of the frame
+    if ((frame.*field).size() < frame.size())  // unknown for the whole frame
       all.insert(all.end(), frame.size(), std::numeric_limits<double>::quiet_NaN());
   }
   return all;
 }
 
-/// One column a property name of any frame; NaN where a frame lacks it.
+/// One column per property name of any frame; NaN if a frame lacks it.
 std::vector<PropertyColumn> concatenated_properties(const std::vector<Detections>& frames,
                                                     std::size_t total) {
   std::vector<PropertyColumn> columns;
@@ -146,7 +146,7 @@ std::vector<Detections> read_detections_group(const h5::Reader& file) {
   const std::vector<std::int32_t> numbers = file.int32s("/detections/frame");
   const std::vector<double> times = file.doubles("/detections/time_s");
   if (offsets.empty() || offsets.size() - 1 != numbers.size() || times.size() != numbers.size())
-    file.fail("the lengths of /detections/frame_offsets, frame and time_s do not fit");
+    file.fail("the lengths of /detections/frame_offsets, frame and time_s do not match");
   if (offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end()))
     file.fail("/detections/frame_offsets must rise from 0");
   if (std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) != numbers.end() ||
@@ -158,7 +158,7 @@ std::vector<Detections> read_detections_group(const h5::Reader& file) {
                             z = read_column(file, "/detections/z_um", total);
   for (const auto* values : {&x, &y, &z, &times})
     if (!std::all_of(values->begin(), values->end(), [](double value) { return std::isfinite(value); }))
-      file.fail("/detections holds coordinates or times that are not finite");
+      file.fail("/detections has coordinates or times that are not finite");
   std::vector<std::pair<Known, std::vector<double>>> optional;
   for (const auto& [name, field] : kOptional) {
     const std::string path = std::string("/detections/") + name;

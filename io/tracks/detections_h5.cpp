@@ -19,7 +19,7 @@ PointTable read_points(const detail::h5::Reader& file) {
   if (!file.has("/detections"))
     file.fail("there is no group /detections: this is not a table of points, or it is damaged");
   if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion)
-    file.fail("written in a newer format version, which a newer motes reads");
+    file.fail("written in a newer format version; read it with a newer motes");
   PointTable table;
   table.frames = detail::read_detections_group(file);
   table.dt_s = file.number_attribute("dt_s");
@@ -63,7 +63,7 @@ DetectionsPart read_detections_part(const std::filesystem::path& path) {
   part.points.voxel_um = {voxel[2], voxel[1], voxel[0]};
   const auto configuration = file.text_attribute("configuration");
   if (!configuration || configuration->empty())
-    file.fail("it does not say how its detections were found; motes detect -o FILE.h5 writes such files");
+    file.fail("it does not state the settings of its detection; write it with motes detect -o FILE.h5");
   part.configuration = *configuration;
   return part;
 }

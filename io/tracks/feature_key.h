@@ -1,5 +1,5 @@
 #pragma once
-/// Names of properties as names of TrackMate's features, which are XML attributes.
+/// Converts names of properties to names of TrackMate's features, which are XML attributes.
 
 #include <cctype>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace motes::io::detail {
 
-/// Letters, digits and _, no digit first: "Mean Ch1" becomes "Mean_Ch1".
+/// Letters, digits and _, not starting with a digit: "Mean Ch1" becomes "Mean_Ch1".
 inline std::string feature_key(std::string_view name) {
   std::string key;
   for (const char c : name) {

@@ -12,7 +12,7 @@
 namespace motes::io::detail {
 namespace {
 
-/// The numbers of frames that have points, rising.
+/// The numbers of frames with points, rising.
 std::vector<std::int32_t> frames_of(const TrackSet& tracks) {
   std::vector<std::int32_t> frames;
   if (tracks.points() == 0) return frames;
@@ -39,7 +39,7 @@ FramePoints points_by_frame(const TrackSet& tracks) {
   out.offsets.assign(out.frames() + 1, 0);
   for (std::size_t i = 0, f = 0; i < tracks.points(); ++i) {
     if (f + 1 < out.frames() && out.frame[f + 1] == tracks.frame[i])
-      ++f;  // as a rule
+      ++f;  // the usual case
     else
       f = static_cast<std::size_t>(std::lower_bound(out.frame.begin(), out.frame.end(), tracks.frame[i]) -
                                    out.frame.begin());

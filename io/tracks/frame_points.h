@@ -9,9 +9,9 @@
 namespace motes::io::detail {
 
 struct FramePoints {
-  std::vector<std::int32_t> frame;      ///< [frames] those that have points, rising
+  std::vector<std::int32_t> frame;      ///< [frames] numbers of frames with points, rising
   std::vector<std::size_t> offsets{0};  ///< [frames + 1]
-  std::vector<std::size_t> order;  ///< [points] of frame f: [offsets[f], offsets[f + 1]), as the tracks are
+  std::vector<std::size_t> order;  ///< [points] frame f: [offsets[f], offsets[f + 1]), in the order of tracks
 
   std::size_t frames() const { return frame.size(); }
   std::vector<std::size_t> points_of(std::size_t f) const {
@@ -22,7 +22,7 @@ struct FramePoints {
 /// O(points log frames).
 FramePoints points_by_frame(const TrackSet& tracks);
 
-/// What files of single points show of the tracks, in the tracks' order.
+/// The values that files of single points store, in the order of tracks.
 struct PointFields {
   std::vector<std::int64_t> track_id;  ///< [points]
   std::vector<std::int64_t> parent;    ///< [points], or empty: no divisions known

@@ -27,12 +27,12 @@
 namespace motes::io {
 namespace {
 
-/// One vertex a point, so that ParaView can select and threshold single particles.
+/// One vertex per point, so that ParaView can select and threshold single particles.
 vtkSmartPointer<vtkPolyData> frame_data(const TrackSet& tracks, const detail::PointFields& fields,
                                         const std::vector<std::size_t>& points) {
   const auto data = vtkSmartPointer<vtkPolyData>::New();
   data->SetPoints(detail::make_points(tracks, points));
-  vtkNew<vtkTypeInt64Array> ends, members;  // of cells of one point each
+  vtkNew<vtkTypeInt64Array> ends, members;  // cells of one point each
   ends->SetNumberOfValues(static_cast<vtkIdType>(points.size()) + 1);
   members->SetNumberOfValues(static_cast<vtkIdType>(points.size()));
   std::iota(ends->GetPointer(0), ends->GetPointer(0) + points.size() + 1, 0);
@@ -67,7 +67,7 @@ bool is_frame_file(const std::string& name) {
   return digits.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// What an earlier run with more frames left; anything that does not bear our names is not ours to remove.
+/// Removes the files of an earlier run with more frames; files with other names are not touched.
 void remove_stale_frames(const std::filesystem::path& folder, const std::set<std::string>& written) {
   std::error_code ignored;
   std::vector<std::filesystem::path> stale;
@@ -114,9 +114,10 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
 void remove_frames_pvd(const std::filesystem::path& pvd_path) {
   std::error_code ignored;
   const std::filesystem::path folder = pvd_path.parent_path() / pvd_path.stem();
-  if (!std::filesystem::remove(pvd_path, ignored)) return;  // a folder of that name is then not ours
+  if (!std::filesystem::remove(pvd_path, ignored))
+    return;  // without it, a folder of that name was not written by motes
   remove_stale_frames(folder, {});
-  std::filesystem::remove(folder, ignored);  // fails where something else is in it
+  std::filesystem::remove(folder, ignored);  // fails if it has other contents
 }
 
 }  // namespace motes::io

@@ -36,9 +36,9 @@ class GeffReader {
     const Json attributes = detail::zarr::attributes(store_, "");
     const auto found = attributes.find("geff");
     if (found == attributes.end() || !found->is_object())
-      store_.fail("", "there are no GEFF metadata; give a folder that a GEFF writer made");
+      store_.fail("", "there are no GEFF metadata; give a GEFF folder");
     geff_ = *found;
-    // What an array may claim: values compress well, but not without measure.
+    // The largest plausible size of an array: values compress well, but within limits.
     std::error_code ignored;
     std::uintmax_t bytes = 0;
     using Iterator = std::filesystem::recursive_directory_iterator;
@@ -103,7 +103,7 @@ class GeffReader {
     return name.empty() || found == axes_.end() ? nullptr : &*found;
   }
 
-  /// The space axis whose name ends in the letter, where there is one only.
+  /// The space axis whose name ends in the letter, if there is exactly one.
   const Axis* lettered(char letter) const {
     const Axis* found = nullptr;
     for (const Axis& axis : axes_) {
@@ -123,7 +123,7 @@ class GeffReader {
     }
   }
 
-  /// A node property [nodes]; NaN where it is missing. None where it has no values, several a node or is
+  /// A node property [nodes]; NaN for missing values. None if it has no values, has several per node, or is
   /// text.
   std::optional<std::vector<double>> property(const std::string& name) const {
     const std::string node = "nodes/props/" + name;
@@ -168,12 +168,12 @@ class GeffReader {
         for (double& value : *values) value *= *factor;
     }
     if (known) return "um";
-    notes.push_back(x_->unit.empty() ? "the axes state no unit of length: they are called px"
-                                     : "lengths are in '" + x_->unit + "': they are called px");
+    notes.push_back(x_->unit.empty() ? "the axes state no unit of length: the unit is called px"
+                                     : "lengths are in '" + x_->unit + "': the unit is called px");
     return "px";
   }
 
-  /// Fills frames and, where known, times; the frame interval.
+  /// Sets frames and, if known, times; returns the frame interval.
   std::optional<double> read_times(std::vector<std::string>& notes) {
     const std::vector<double> time = coordinates(*time_);
     const auto unit_s = detail::time_unit_s(time_->unit);
@@ -183,8 +183,9 @@ class GeffReader {
     for (std::size_t row = 0; row < time.size(); ++row) {
       if (time[row] != std::floor(time[row]) || time[row] < 0 ||
           time[row] > std::numeric_limits<std::int32_t>::max())
-        store_.fail("nodes/props/" + time_->name, "node " + std::to_string(ids_[row]) + " lies in frame " +
-                                                      std::to_string(time[row]) + "; frames count from 0");
+        store_.fail("nodes/props/" + time_->name, "node " + std::to_string(ids_[row]) + " is in frame " +
+                                                      std::to_string(time[row]) +
+                                                      "; frames are numbered from 0");
       graph_.nodes.frame.push_back(static_cast<std::int32_t>(time[row]));
     }
     const auto scaled = detail::time_unit_s(time_->scaled_unit);
@@ -245,7 +246,7 @@ class GeffReader {
     return name == "t_s" || std::find(identities_.begin(), identities_.end(), name) != identities_.end();
   }
 
-  /// Those that motes wrote in the order in which it had them, then the rest.
+  /// Properties written by motes in their original order, then the others.
   static std::vector<std::string> property_order(const Json& described, const Json& ours) {
     std::vector<std::string> names;
     const Json listed = ours.is_object() ? ours.value("properties", Json()) : Json();
@@ -280,7 +281,8 @@ class GeffReader {
       const std::string given = ours.is_object() ? text_of(about, "name") : "";
       graph_.nodes.properties.push_back({given.empty() ? name : given, *values});
     }
-    if (!left_out.empty()) notes.push_back("properties without one number a node are left out: " + left_out);
+    if (!left_out.empty())
+      notes.push_back("properties without one number per node are left out: " + left_out);
   }
 
   void read_edges() {
@@ -289,7 +291,7 @@ class GeffReader {
     const auto row = [&](std::int64_t id) {
       const auto found = row_of_.find(id);
       if (found == row_of_.end())
-        store_.fail("edges/ids", "an edge names node " + std::to_string(id) + ", which is not there");
+        store_.fail("edges/ids", "an edge names node " + std::to_string(id) + ", which does not exist");
       return found->second;
     };
     for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {

@@ -34,7 +34,7 @@ Json axis(const char* name, const char* type, const char* unit, const std::vecto
   return json;
 }
 
-/// A property's name as a folder's.
+/// A folder name for a property.
 std::string folder_name(const std::string& name, std::set<std::string>& taken) {
   std::string key;
   for (const char c : name) {
@@ -45,7 +45,7 @@ std::string folder_name(const std::string& name, std::set<std::string>& taken) {
   return detail::unique_name(key, taken);
 }
 
-/// Tracklets are whole unbranched paths: a mother with one daughter alone would be no end of a path.
+/// Tracklets are whole unbranched paths, so a mother must not have exactly one daughter.
 bool are_tracklets(const TrackSet& tracks) {
   std::map<std::int64_t, int> daughters;
   for (const std::int64_t mother : tracks.parent)
@@ -153,7 +153,7 @@ class GeffWriter {
   const TrackSet& tracks_;
   detail::TrackLinks links_;
   Json described_ = Json::object();
-  Json keys_ = Json::array();  ///< of the points' properties, in their order
+  Json keys_ = Json::array();  ///< keys of the points' properties, in their order
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kMostIdentity = std::numeric_limits<std::int64_t>::max();
 
-/// Behind the first line feed at or after `at`, or the text's end.
+/// The position after the first line feed at or after `at`, or the end of the text.
 std::size_t line_end(std::string_view text, std::size_t at) {
   if (at >= text.size()) return text.size();
   const void* const found = std::memchr(text.data() + at, '\n', text.size() - at);
@@ -27,7 +27,7 @@ std::size_t line_end(std::string_view text, std::size_t at) {
                           : static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1;
 }
 
-/// One block's rows, as long as they are plain. Values of a row that turns out not to be plain are cut off.
+/// Parses the plain rows at the start of a block. Values of the first row that is not plain are removed.
 class BlockParser {
  public:
   BlockParser(std::string_view text, const PlainLayout& layout, PlainBlock& block)
@@ -50,9 +50,9 @@ class BlockParser {
   }
 
  private:
-  /// The start of the row after this one; null where this one is not plain.
+  /// Parses a row; returns the start of the next one, or null if it is not plain.
   const char* parse_row(const char* at) {
-    if (*at == '#' || *at == ' ') return nullptr;  // a comment, or blanks that may be all there is
+    if (*at == '#' || *at == ' ') return nullptr;  // a comment, or perhaps a blank line
     const std::size_t columns = layout_.fields.size();
     for (std::size_t column = 0; column < columns; ++column) {
       at = parse_field(column, at);
@@ -66,7 +66,7 @@ class BlockParser {
     return at != end_ && *at == '\n' ? at + 1 : nullptr;
   }
 
-  /// Where the field ends; null where it is not plain.
+  /// Parses a field; returns its end, or null if it is not plain.
   const char* parse_field(std::size_t column, const char* at) {
     while (at != end_ && *at == ' ') ++at;
     switch (layout_.fields[column]) {
@@ -102,17 +102,17 @@ class BlockParser {
     const auto [stop, error] = std::from_chars(at, end_, value);
     if (error != std::errc() || value < least || value > most) return nullptr;
     out.push_back(static_cast<T>(value));
-    const char* after = stop;  // "3.0" is whole too
+    const char* after = stop;  // "3.0" is an integer, too
     if (after != end_ && *after == '.') {
       ++after;
       while (after != end_ && *after == '0') ++after;
-      constexpr std::int64_t kExact = 9007199254740992;  // 2^53, as parse_integer
+      constexpr std::int64_t kExact = 9007199254740992;  // 2^53, as in parse_integer
       if (after == stop + 1 || value > kExact) return nullptr;
     }
     return after;
   }
 
-  /// Finite numbers are at most `most`; where that is infinite, what is not finite passes too.
+  /// Parses a number. Finite numbers must be at most `most`; if that is infinite, others are allowed, too.
   const char* parse_number(const char* at, std::size_t column, double most) {
     double value = 0;
     const auto [stop, error] = std::from_chars(at, end_, value);
@@ -122,7 +122,7 @@ class BlockParser {
     return stop;
   }
 
-  /// Room for all rows, where they are about as long as the first.
+  /// Reserves memory for all rows, from the length of the first.
   void reserve() {
     const std::string_view text(text_, block_.end);
     const std::size_t first = line_end(text, block_.begin) - block_.begin;

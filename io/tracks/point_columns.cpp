@@ -27,18 +27,18 @@
 namespace motes::io::detail {
 namespace {
 
-/// 1.234,5 or 1,234.5
+/// Whether the text has both marks, as in 1.234,5 or 1,234.5.
 bool has_thousands(std::string_view text) {
   return text.find(',') != std::string_view::npos && text.find('.') != std::string_view::npos;
 }
 
-/// Writers of VTK files compare every property with all others.
+/// Limits the number of properties, since writers of VTK files compare each with all others.
 constexpr std::size_t kMostProperties = 10'000;
 
-/// Squares of differences are then ordinary numbers.
+/// Limits coordinates, so that squares of differences are finite.
 constexpr double kMostCoordinate = 1e100;
 
-/// An integer t that rises by 60 is as likely a number of seconds as one of frames.
+/// Throws for an integer t that rises in steps such as 60, since it may be in seconds.
 void reject_seconds_as_frames(const PointColumns& columns, const std::string& where) {
   std::int64_t step = 0;
   for (const std::int32_t frame : columns.frame)
@@ -46,7 +46,7 @@ void reject_seconds_as_frames(const PointColumns& columns, const std::string& wh
   const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
   if (step <= 1 || *high - *low <= step) return;
   throw InputError(where + ": column 't' rises in steps of " + std::to_string(step) +
-                   ", so it may hold seconds; use --columns time=t if it does, or --columns frame=t if it "
+                   ", so it may be in seconds; use --columns time=t if it is, or --columns frame=t if it "
                    "counts frames");
 }
 
@@ -102,7 +102,7 @@ class Parser {
     }
   }
 
-  /// TrackMate's export repeats its header in words and adds a line of units.
+  /// TrackMate's export repeats its header in words and adds a line of units; skips these.
   bool skip_trackmate_lines(bool more) {
     constexpr int kMaxLines = 3;
     const int number = roles_.frame >= 0 ? roles_.frame : roles_.x;
@@ -114,7 +114,7 @@ class Parser {
     return more;
   }
 
-  /// "(um)" in place of every coordinate, as Mastodon writes it below its header.
+  /// Whether the row has "(um)" for every coordinate, as Mastodon writes it below its header.
   bool is_line_of_units() const {
     const auto unit_at = [&](int column) { return column < 0 || is_unit(bare_unit(field(column))); };
     return unit_at(roles_.x) && unit_at(roles_.y) && unit_at(roles_.z);
@@ -140,7 +140,7 @@ class Parser {
     roles_.unit_name = *factor == 1 ? "" : std::string(unit);
   }
 
-  /// A column that names the unit in every row names one unit.
+  /// Takes the unit from a column that names it in every row; all rows must agree.
   void take_unit_of_row() {
     const std::string_view unit = field(roles_.unit);
     if (out_.size() == 0) {
@@ -151,10 +151,10 @@ class Parser {
                              "', which is not a length");
     }
     if (unit != unit_of_rows_)
-      bad_value(roles_.unit, "the rows before say '" + unit_of_rows_ + "'; use one unit");
+      bad_value(roles_.unit, "the earlier rows state '" + unit_of_rows_ + "'; use one unit");
   }
 
-  /// Lengths to um and times to s, where the table says what they are.
+  /// Converts lengths to um and times to s, if the table states their units.
   void settle_units() {
     out_.micrometres = roles_.um.has_value();
     out_.pixels = roles_.pixels && !roles_.um;
@@ -168,8 +168,8 @@ class Parser {
     if (out_.time_s.empty()) return;
     if (!roles_.time_s) {
       out_.notes.push_back("column '" + out_.time_name +
-                           "' states no unit of time: kept as a property (--columns time=" + out_.time_name +
-                           " takes it as seconds)");
+                           "' states no unit of time; it is kept as a property (--columns time=" +
+                           out_.time_name + " reads it as seconds)");
       out_.properties.push_back({out_.time_name, std::move(out_.time_s)});
       out_.time_s.clear();
     } else if (*roles_.time_s != 1) {
@@ -177,7 +177,7 @@ class Parser {
     }
   }
 
-  /// TrackMate's RADIUS is in the unit of its positions.
+  /// Renames TrackMate's RADIUS, which is in the unit of its positions.
   void rename_radius() {
     for (PropertyColumn& column : out_.properties) {
       if (column.name != "RADIUS") continue;
@@ -186,7 +186,7 @@ class Parser {
     }
   }
 
-  /// Mothers as other tools write none: 0 where no track has that number, or the track itself.
+  /// Sets mothers to none that other tools write as 0 (if no track has that number) or as the track itself.
   void settle_parents() {
     if (out_.parent.empty()) return;
     const bool zero =
@@ -197,11 +197,11 @@ class Parser {
     }
   }
 
-  /// Frames of a table that gives only times, a multiple of their interval apart.
+  /// Numbers the frames of a table that has only times, which must be multiples of an interval.
   void number_frames() {
     if (out_.time_s.size() != out_.frame.size())
       throw InputError(reader_.where(1) +
-                       ": the column of times holds a value that is not a number; correct it");
+                       ": the column of times has a value that is not a number; correct it");
     const auto frames = frames_of_times(out_.time_s, roles_.time_s.value_or(1), dt_s_);
     if (!frames) {
       throw InputError(
@@ -234,11 +234,11 @@ class Parser {
     }
   }
 
-  /// The rows after the current one: by blocks while they are plain numbers, else one at a time.
+  /// Reads the rows after the current one: in blocks while they are plain numbers, else one at a time.
   void add_rows() {
     constexpr std::size_t kBlock = std::size_t{1} << 19;
     reserve();
-    // Units are compared row by row, and blanks that separate may come in any number.
+    // Units are compared row by row, and any number of blanks may separate fields.
     if (roles_.unit >= 0 || reader_.delimiter() == ' ') {
       while (reader_.next()) add_row();
       return;
@@ -261,7 +261,7 @@ class Parser {
     }
   }
 
-  /// Room for the whole table, by the length of the rows so far, so that columns are not copied as they grow.
+  /// Reserves memory for the whole table, from the length of the rows so far, so that columns need not grow.
   void reserve() {
     const std::string_view start = reader_.text().substr(reader_.position(), 1 << 16);
     const auto lines = static_cast<std::size_t>(std::count(start.begin(), start.end(), '\n'));
@@ -291,8 +291,8 @@ class Parser {
     return layout;
   }
 
-  /// Adds the plain rows of the blocks, column by column, and moves behind them. All but the last are plain
-  /// throughout.
+  /// Appends the plain rows of the blocks, column by column, and moves after them. All blocks but the last
+  /// must be completely plain.
   void append(std::span<const PlainBlock> blocks) {
     std::size_t rows = 0;
     for (const PlainBlock& block : blocks) rows += block.rows;
@@ -341,12 +341,12 @@ class Parser {
     const auto value = parse_integer(field(roles_.frame));
     if (!value)
       bad_value(roles_.frame, parse_double(field(roles_.frame))
-                                  ? "a whole number is needed; if it holds seconds, use --columns time=" +
+                                  ? "a whole number is needed; if it is in seconds, use --columns time=" +
                                         header(roles_.frame)
                                   : "a whole number is needed");
-    if (*value < 0) bad_value(roles_.frame, "frames count from 0");
+    if (*value < 0) bad_value(roles_.frame, "frames are numbered from 0");
     if (*value > std::numeric_limits<std::int32_t>::max())
-      bad_value(roles_.frame, "frames end at 2147483647");
+      bad_value(roles_.frame, "the largest frame is 2147483647");
     return static_cast<std::int32_t>(*value);
   }
 
@@ -354,7 +354,7 @@ class Parser {
     const auto value = parse_double(field(column));
     if (!value)
       bad_value(column, has_thousands(field(column))
-                            ? "a number is needed, without separators of thousands"
+                            ? "a number without thousands separators is needed"
                             : "a number is needed; correct the cell or remove the row");
     if (!std::isfinite(*value)) bad_value(column, "coordinates must be finite; remove the row");
     if (std::abs(*value) > kMostCoordinate)
@@ -366,7 +366,7 @@ class Parser {
     if (is_missing(field(roles_.track))) return std::nullopt;
     const auto value = parse_integer(field(roles_.track));
     if (!value) bad_value(roles_.track, "a whole number is needed (empty: no track)");
-    if (*value < -1) bad_value(roles_.track, "track numbers count from 0 (-1 or empty: no track)");
+    if (*value < -1) bad_value(roles_.track, "track numbers are 0 or more (-1 or empty: no track)");
     return *value == -1 ? std::nullopt : value;
   }
 
@@ -378,7 +378,7 @@ class Parser {
     return *value;
   }
 
-  /// NaN for a missing value; none for what is not a number.
+  /// A number, NaN for a missing value; none for other text.
   std::optional<double> optional_number(int column) const {
     if (const auto value = parse_double(field(column))) return value;
     if (is_missing(field(column))) return std::numeric_limits<double>::quiet_NaN();
@@ -431,7 +431,7 @@ class Parser {
   std::optional<double> dt_s_;
   bool identities_;
   ColumnRoles roles_;
-  std::vector<bool> numeric_;  ///< which property columns held numbers so far
+  std::vector<bool> numeric_;  ///< whether each property column has had only numbers so far
   bool time_is_numeric_ = true;
   std::string unit_of_rows_;
   PointColumns out_;

@@ -12,17 +12,17 @@
 
 namespace motes::io::detail {
 
-/// Frames of one file may span at most as many.
+/// The largest span of frames in one file.
 constexpr std::int64_t kMaxFrameSpan = 10'000'000;
 
-/// Every frame from the first to the last that occurs, empty ones too. `radius` and `quality` [rows] may be
-/// empty: unknown. Frames without points take their times from `dt_s`. Throws InputError starting with
-/// `source` where the frames span more than 10 million.
+/// The frames from the first to the last one with a point, including empty ones. `radius` and `quality`
+/// [rows]: may be empty (unknown). The times of frames without points are from `dt_s`. Throws InputError that
+/// starts with `source` if the frames span more than 10 million.
 std::vector<Detections> frames_of_rows(const TrackRows& rows, const std::optional<double>& dt_s,
                                        const std::vector<double>& radius, const std::vector<double>& quality,
                                        const std::string& source);
 
-/// Takes the named column out of the rows' properties; empty where there is none.
+/// Removes the named column from the rows' properties and returns it; empty if there is none.
 std::vector<double> take_property(TrackRows& rows, const std::string& name);
 
 }  // namespace motes::io::detail

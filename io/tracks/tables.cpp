@@ -22,7 +22,7 @@ namespace {
 
 using detail::PointColumns;
 
-/// A mean of irregular times this near to input.dt_s is taken as the same interval.
+/// A mean of irregular times within this share of input.dt_s counts as the same interval.
 constexpr double kSameInterval = 0.1;
 
 void require_positive(const TableOptions& options) {
@@ -35,7 +35,7 @@ void require_positive(const TableOptions& options) {
     throw UsageError("input.dt_s: the frame interval must be a positive number");
 }
 
-/// um in one of the unit; none for pixels and for what is not known.
+/// um per unit; none for pixels and unknown units.
 std::optional<Vec3> um_of(TableUnit unit) {
   if (unit == TableUnit::um) return Vec3{1, 1, 1};
   if (unit == TableUnit::nm) return Vec3{1e-3, 1e-3, 1e-3};
@@ -43,7 +43,7 @@ std::optional<Vec3> um_of(TableUnit unit) {
   return std::nullopt;
 }
 
-/// Scales plain coordinates in place; the unit they have then.
+/// Scales plain coordinates in place and returns their new unit.
 std::string scale_to_um(PointColumns& columns, const TableOptions& options) {
   if (columns.micrometres) return "um";
   const std::optional<Vec3> stated = um_of(options.unit);
@@ -56,8 +56,8 @@ std::string scale_to_um(PointColumns& columns, const TableOptions& options) {
   return "um";
 }
 
-/// The frame interval: the options', else what the times say. Afterwards time_s holds the rows' times, or is
-/// empty where nothing says them; times that belong to no frame, or to no interval, stay as a property.
+/// The frame interval: that of the options, else from the times. Afterwards time_s has the rows' times, or is
+/// empty if they are unknown; times that fit no frames or no interval are kept as a property.
 std::optional<double> settle_times(PointColumns& columns, const std::optional<double>& option) {
   const std::optional<double> regular = detail::infer_interval(columns.frame, columns.time_s);
   const std::optional<double> mean =
@@ -86,7 +86,7 @@ std::optional<double> settle_times(PointColumns& columns, const std::optional<do
   return regular;
 }
 
-/// Radii in pixels are lengths of the table only where its unit is px.
+/// The column of radii; those in pixels are lengths of the table only if its unit is px.
 std::string_view radius_column(const std::string& length_unit) {
   return length_unit == "px" ? "radius_px" : "radius_um";
 }
@@ -96,7 +96,7 @@ bool same_name(std::string_view a, std::string_view b) {
                     [](char c, char d) { return (c | 0x20) == (d | 0x20); });
 }
 
-/// Takes the named column out of the properties; empty where there is none.
+/// Removes the named column from the properties and returns it; empty if there is none.
 std::vector<double> take_property(PointColumns& columns, std::string_view name) {
   const auto found = std::find_if(columns.properties.begin(), columns.properties.end(),
                                   [&](const PropertyColumn& column) { return same_name(column.name, name); });
@@ -106,7 +106,7 @@ std::vector<double> take_property(PointColumns& columns, std::string_view name) 
   return values;
 }
 
-/// Every frame from the first to the last, with its number, time and the names of the properties.
+/// The frames from the first to the last one, with number, time and the names of the properties.
 std::vector<Detections> empty_frames(const PointColumns& columns, const std::optional<double>& dt_s) {
   const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
   const std::int32_t first = *low;
@@ -119,14 +119,14 @@ std::vector<Detections> empty_frames(const PointColumns& columns, const std::opt
     frames[i].frame = first + static_cast<std::int32_t>(i);
     frames[i].time_s = dt_s ? start + static_cast<double>(i) * *dt_s : frames[i].frame;
   }
-  // The times that the table states are taken as they are: start + i * dt may differ in the last bit.
+  // Times in the table are kept as they are, since start + i * dt may differ in the last bit.
   for (std::size_t row = 0; row < columns.time_s.size(); ++row) {
     frames[static_cast<std::size_t>(columns.frame[row] - first)].time_s = columns.time_s[row];
   }
   return frames;
 }
 
-/// Where each row goes within its frame, and how many each frame holds.
+/// The place of each row in its frame, and the number of rows of each frame.
 struct Places {
   std::vector<std::int32_t> slot;   ///< [rows] place within the row's frame
   std::vector<std::size_t> counts;  ///< [frames]
@@ -141,14 +141,14 @@ Places count_rows(const PointColumns& columns, std::int32_t first, std::size_t f
   return places;
 }
 
-/// Moves the rows' values into their frames, column by column, so that few are there twice; columns that the
-/// table lacks stay empty.
+/// Moves the rows' values into their frames, column by column, so that only one column is in memory twice.
+/// Columns that the table lacks stay empty.
 void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::vector<double> radius,
                  std::vector<double> intensity, std::vector<double> quality) {
   const std::int32_t first = frames.front().frame;
   const Places places = count_rows(columns, first, frames.size());
   constexpr std::int64_t kRows = 1 << 16;
-  // A table of many short columns would wait for threads longer than they work.
+  // For many short columns, waiting for threads would take longer than the work.
   const int threads = std::ssize(columns.frame) < kRows ? 1 : thread_count({omp_get_max_threads()});
   const auto fill = [&](std::vector<double>& column, const auto& column_of) {
     const std::vector<double> values = std::move(column);
@@ -185,7 +185,7 @@ void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::ve
         });
 }
 
-/// Rows without a track number (spots that no track holds) go; their count.
+/// Removes rows without a track number (spots that are on no track) and returns their number.
 std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
   std::vector<std::size_t> kept;
   for (std::size_t row = 0; row < columns.size(); ++row) {
@@ -213,7 +213,7 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
   return columns.track.size() - kept.size();
 }
 
-/// At least two of the line's fields are numbers.
+/// Whether at least two fields of the line are numbers.
 bool is_row_of_numbers(std::string_view line) {
   constexpr std::string_view kBetween = ",;|\t \"\r";
   int numbers = 0;
@@ -231,7 +231,7 @@ bool is_row_of_numbers(std::string_view line) {
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source) {
   constexpr std::int64_t kFree = 500'000, kPerPoint = 1'000;
   if (frames <= kFree || (frames - kFree) / kPerPoint <= points) return;
-  throw InputError(source + ": " + std::to_string(points) + " points run over " + std::to_string(frames) +
+  throw InputError(source + ": " + std::to_string(points) + " points span " + std::to_string(frames) +
                    " frames; correct frame numbers that are far too large, or renumber the frames");
 }
 
@@ -268,7 +268,7 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   }
   if (!columns.micrometres && !options.voxel_um && options.unit == TableUnit::unknown) {
     throw UsageError(path.string() +
-                     ": columns x, y, z have no unit; name it (--set input.unit=um, or nm, mm, px), or " +
+                     ": columns x, y, z have no unit; set it (--set input.unit=um, or nm, mm, px), or " +
                      "set input.voxel_um to um per unit (--voxel; 1 keeps the numbers, in px)");
   }
   PointTable table;

@@ -15,7 +15,7 @@
 namespace motes::io {
 namespace {
 
-/// A column's name as a CSV field: quoted where it holds what CSV gives a meaning.
+/// A column's name as a CSV field, quoted if it has characters with a meaning in CSV.
 std::string field_text(const std::string& name) {
   if (name.find_first_of(",;\t\"\r\n#") == std::string::npos && name == detail::trimmed(name)) return name;
   std::string quoted = "\"";
@@ -23,10 +23,10 @@ std::string field_text(const std::string& name) {
   return quoted + '"';
 }
 
-/// Column names in order, each once; properties that bear a name already taken get another.
+/// Column names in order, each once; properties with a name that is taken get another one.
 class Header {
  public:
-  /// Names that the reader would prefer to the ones written must not be taken by properties either.
+  /// `reserved`: names that the reader would prefer to the written ones, so properties must not have them.
   explicit Header(std::set<std::string> reserved) : taken_(std::move(reserved)) {}
   void add(const std::string& name) {
     taken_.insert(name);
@@ -84,7 +84,7 @@ bool has_times(const std::vector<Detections>& frames) {
                      [](const Detections& frame) { return frame.time_s != frame.frame; });
 }
 
-/// The names of all frames' properties, in the order in which they first occur.
+/// The names of all frames' properties, in the order of first occurrence.
 std::vector<std::string> property_names(const std::vector<Detections>& frames) {
   std::vector<std::string> names;
   std::set<std::string_view> known;
@@ -94,7 +94,7 @@ std::vector<std::string> property_names(const std::vector<Detections>& frames) {
   return names;
 }
 
-/// The frame's columns under `names`; null where the frame has none.
+/// The frame's columns with these `names`; null for those that the frame lacks.
 std::vector<const std::vector<double>*> find_columns(const Detections& frame,
                                                      const std::vector<std::string>& names) {
   std::vector<const std::vector<double>*> columns;
@@ -189,7 +189,7 @@ class PointTableColumns {
 
 void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series) {
   const PointTableColumns columns(series);
-  std::vector<std::int64_t> offsets{0};  // of the frames' rows
+  std::vector<std::int64_t> offsets{0};  // offsets of the frames' rows
   for (const Detections& frame : series.frames)
     offsets.push_back(offsets.back() + static_cast<std::int64_t>(frame.size()));
   const auto format = [&](std::int64_t begin, std::int64_t end, std::string& out) {

@@ -1,4 +1,4 @@
-/// Rows are formatted and written in blocks, a few for each thread at a time.
+/// Formats and writes rows in blocks, a few blocks per thread at a time.
 
 #include "io/tracks/text_blocks.h"
 
@@ -18,9 +18,9 @@
 namespace motes::io::detail {
 namespace {
 
-constexpr std::int64_t kRows = 1 << 13;  // a block; its text stays in a core's cache
+constexpr std::int64_t kRows = 1 << 13;  // per block; its text stays in a core's cache
 
-/// The temporary file at `path`, with errors that name the target.
+/// The temporary file at `path`; errors name the target.
 class Output {
  public:
   Output(const std::filesystem::path& path, const std::filesystem::path& target) : target_(target) {

@@ -9,9 +9,9 @@
 namespace motes::io::detail {
 
 /// Writes `head` and then the text of rows [0, rows) to `path`, whole or not at all. format(begin, end, out)
-/// appends the text of rows [begin, end) to `out`; it is called from several threads, with each row once, and
-/// the file's bytes do not depend on how many. Only a few blocks of rows are in memory at a time. Throws
-/// ResourceError (path and reason) where the disk refuses.
+/// appends the text of rows [begin, end) to `out`. It is called from several threads, once for each row; the
+/// file's bytes do not depend on the number of threads. Only a few blocks of rows are in memory at a time.
+/// Throws ResourceError (path and reason) if the disk fails.
 void write_rows(const std::filesystem::path& path, const std::string& head, std::int64_t rows,
                 const std::function<void(std::int64_t begin, std::int64_t end, std::string& out)>& format);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks as bytes, to hand them from one process to another.
+/// Tracks as bytes, to send them from one process to another.
 
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@ namespace motes::io::detail {
 
 std::string pack_tracks(const TrackSet& tracks);
 
-/// Empty where the bytes are not those of a TrackSet whose columns all have their lengths: the sender may
-/// have been taken over by a malicious file.
+/// None if the bytes are not those of a TrackSet with columns of matching lengths, since a malicious file may
+/// control the sender.
 std::optional<TrackSet> unpack_tracks(std::string_view bytes);
 
 }  // namespace motes::io::detail

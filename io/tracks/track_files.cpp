@@ -25,7 +25,7 @@
 namespace motes::io {
 namespace {
 
-/// What a format holds.
+/// The data that a format can store.
 enum Keeps : unsigned {
   kIds = 1,
   kParents = 2,
@@ -35,9 +35,9 @@ enum Keeps : unsigned {
   kTrackProperties = 32,
   kDetections = 64,
   kAll = 127 | 256 | 512,
-  kLinked = 128,  ///< mothers as links in time
+  kLinked = 128,  ///< mothers, as links in time
   kGaps = 256,
-  kPositions = 512,  ///< to the bit
+  kPositions = 512,  ///< positions, to the bit
 };
 
 struct Row {
@@ -46,7 +46,7 @@ struct Row {
   std::function<void(const std::filesystem::path&, const TrackSet&, const TrackImage&)> write;
 };
 
-/// Longer extensions first: tracks.trackmate.xml is not a challenge XML.
+/// Formats with longer extensions first, since tracks.trackmate.xml is not a challenge XML.
 const std::vector<Row>& rows() {
   constexpr unsigned kExact = kGaps | kPositions;
   constexpr unsigned kTable = kExact | kIds | kParents | kTimes | kUnit | kPointProperties;
@@ -92,7 +92,7 @@ std::string known_formats(std::string_view separator, bool TrackFormat::*ability
                    known_formats(", ", &TrackFormat::reads));
 }
 
-/// The format whose extension the name ends in.
+/// The format with the extension of this name.
 const Row& row_of(const std::filesystem::path& path) {
   const std::string name = detail::lower_case(path.filename().string());
   for (const Row& row : rows()) {
@@ -100,8 +100,7 @@ const Row& row_of(const std::filesystem::path& path) {
   }
   if (name.ends_with(".hdf5")) return rows().front();
   throw UsageError(path.string() + ": the extension '" + path.extension().string() +
-                   "' is not that of a track format; use one of " +
-                   known_formats(", ", &TrackFormat::writes));
+                   "' is unknown for tracks; use one of " + known_formats(", ", &TrackFormat::writes));
 }
 
 bool has_gaps(const TrackSet& tracks) {
@@ -121,7 +120,7 @@ bool starts_as_xml(std::string_view start) {
 TrackSet read_xml(const std::filesystem::path& path, std::string_view start,
                   std::vector<std::string>* notes) {
   if (start.find("<VTKFile") != std::string_view::npos) {
-    if (start.find("PolyData") == std::string_view::npos) unknown(path, "this VTK file holds no PolyData");
+    if (start.find("PolyData") == std::string_view::npos) unknown(path, "this VTK file has no PolyData");
     return read_tracks_vtp(path);
   }
   if (is_challenge_xml(path)) return read_challenge_xml(path);
@@ -155,7 +154,7 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
     if (is_geff(path)) return read_geff(path, notes);
     if (is_ctc(path)) return read_ctc(path, notes);
     throw InputError(path.string() +
-                     ": this folder holds no tracks (the folder of a motes run, GEFF or the Cell Tracking "
+                     ": this folder has no tracks (the folder of a motes run, GEFF or the Cell Tracking "
                      "Challenge does); name a file in it");
   }
   constexpr std::size_t kStart = 4096;

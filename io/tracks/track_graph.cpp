@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-/// How many links come into and leave each point, and one of them each.
+/// The numbers of links into and out of each point, and one of these links each.
 struct Degrees {
   std::vector<std::uint32_t> in, out;
   std::vector<std::size_t> before, after;
 };
 
-/// Every edge from the earlier to the later frame.
+/// Turns every edge from the earlier to the later frame.
 void orient(TrackGraph& graph, const std::function<std::string(std::size_t)>& where) {
   const auto& frame = graph.nodes.frame;
   for (auto& [source, target] : graph.edges) {
@@ -48,7 +48,7 @@ Degrees count_links(const TrackGraph& graph) {
   return degrees;
 }
 
-/// The path of every point, paths numbered in the order of their first points; kNone: no path.
+/// The path of every point. Paths are numbered in the order of their first points; kNone: no path.
 struct Paths {
   std::vector<std::size_t> of;     ///< [rows]
   std::vector<std::size_t> first;  ///< [paths] its first row
@@ -77,7 +77,7 @@ Paths find_paths(const TrackGraph& graph, const Degrees& degrees) {
   return paths;
 }
 
-/// The lineage number of each path's first point; -1: none.
+/// The lineage number of the first point of each path; -1: none.
 std::vector<std::int64_t> lineages(const TrackGraph& graph, const Paths& paths) {
   std::vector<std::int64_t> of(paths.first.size(), -1);
   if (graph.lineage.empty()) return of;
@@ -111,7 +111,7 @@ std::vector<std::int64_t> number_paths(const TrackGraph& graph, const Paths& pat
   return numbers;
 }
 
-/// Rows of no path go.
+/// Keeps only these rows.
 void keep_rows(TrackRows& rows, const std::vector<std::size_t>& kept) {
   const auto pick = [&](auto& values) {
     if (values.empty()) return;

@@ -1,5 +1,5 @@
 #pragma once
-/// Files of points and links between them: a graph that is cut into tracks at divisions and merges.
+/// Files of points and links between them: graphs that are cut into tracks at divisions and merges.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace motes::io::detail {
 
 struct TrackGraph {
   TrackRows nodes;                                         ///< track_id and parent stay empty
-  std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< rows of `nodes`; either end may be the earlier
-  std::vector<std::int64_t> lineage;   ///< [edges] number of the whole lineage; empty: none is stated
-  std::vector<std::int64_t> particle;  ///< [rows] the track's own number, -1 none; empty: none is stated
+  std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< rows of `nodes`, in any order of time
+  std::vector<std::int64_t> lineage;   ///< [edges] number of the whole lineage; empty: not stated
+  std::vector<std::int64_t> particle;  ///< [rows] the track's own number, -1: none; empty: not stated
   bool single_points = false;          ///< whether a point without links is a track of its own
 };
 
-/// One track for every path between divisions, merges and ends; `parent` is the track that divided, and is
-/// left empty where none did. A path is also cut where `particle` changes. Numbers are those of `particle`
-/// where they tell all paths apart, else those of `lineage` for its first path, else new ones. Notes say what
-/// was merged (a merge starts a track of its own) and how many points have no track. Throws InputError
-/// starting with where(row) for a link within one frame, and with several mothers of one track. O(n log n).
+/// One track for every path between divisions, merges and ends. `parent` is the track that divided; it is
+/// empty if none did. A path is also cut where `particle` changes. Track numbers are those of `particle` if
+/// they distinguish all paths, else those of `lineage` for the first path of each, else new ones. Notes state
+/// the merges (each starts a new track) and the number of points without a track. Throws InputError that
+/// starts with where(row) for a link within one frame, and for several mothers of one track. O(n log n).
 TrackSet tracks_of_graph(TrackGraph graph, const std::function<std::string(std::size_t row)>& where,
                          std::vector<std::string>& notes);
 
-/// The links of tracks: point to point along each, and from the last point of a mother to the first of each
-/// daughter. `lost` counts mothers that are not a track or end no earlier than the daughter starts.
+/// The links of tracks: from point to point along each, and from the last point of a mother to the first of
+/// each daughter. `lost`: number of mothers that are not a track or end no earlier than the daughter starts.
 struct TrackLinks {
   std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< points of the tracks
   std::vector<std::size_t> lineage;                        ///< [tracks] the first track of its lineage

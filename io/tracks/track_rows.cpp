@@ -11,13 +11,13 @@
 namespace motes::io::detail {
 namespace {
 
-/// Numbers the identities by first occurrence: the track index of every row.
+/// The track index of every row, with identities numbered by first occurrence.
 std::vector<std::size_t> number_tracks(const std::vector<std::int64_t>& id,
                                        std::vector<std::int64_t>& track_id) {
   std::unordered_map<std::int64_t, std::size_t> index_of;
   std::vector<std::size_t> track(id.size());
   for (std::size_t row = 0; row < id.size(); ++row) {
-    if (row > 0 && id[row] == id[row - 1]) {  // tables are mostly sorted by track: no look-up needed
+    if (row > 0 && id[row] == id[row - 1]) {  // tables are usually sorted by track, so no look-up is needed
       track[row] = track[row - 1];
       continue;
     }
@@ -28,7 +28,7 @@ std::vector<std::size_t> number_tracks(const std::vector<std::int64_t>& id,
   return track;
 }
 
-/// Rows by track, and by frame within a track (a counting sort, then a sort of what is out of order).
+/// Orders rows by track, then by frame (a counting sort, then sorts of tracks that are out of order).
 std::vector<std::size_t> order_rows(const std::vector<std::size_t>& track,
                                     const std::vector<std::int32_t>& frame,
                                     std::vector<std::int64_t>& offsets, std::size_t tracks) {

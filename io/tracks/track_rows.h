@@ -24,12 +24,12 @@ struct TrackRows {
   std::size_t size() const { return frame.size(); }
 };
 
-/// Tracks in the order in which they first occur, each sorted by frame; parent is that of a track's first
-/// row. Unit and dt_s are the caller's. Throws InputError starting with where(row) for two rows of one track
-/// in one frame. O(rows), and O(rows log rows) where a track's rows are not in the order of frames.
+/// Tracks in the order of first occurrence, each sorted by frame; parent is that of a track's first row. The
+/// caller sets unit and dt_s. Throws InputError that starts with where(row) for two rows of one track in one
+/// frame. O(rows), and O(rows log rows) if a track's rows are not in the order of frames.
 TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_t row)>& where);
 
-/// `name`, with underscores appended until it is not in `taken`; adds it there.
+/// `name`, with underscores appended until it is not in `taken`; adds it to `taken`.
 std::string unique_name(std::string name, std::set<std::string>& taken);
 
 }  // namespace motes::io::detail

@@ -22,10 +22,10 @@ namespace {
 
 using detail::XmlFile;
 
-/// Intervals this near to each other are the same.
+/// Intervals with a smaller relative difference count as equal.
 constexpr double kSameTime = 0.01;
 
-/// Features that do not become properties, since the tracks have them already or they are constant.
+/// Features that do not become properties, since tracks already have them or they are constant.
 bool is_core_feature(std::string_view name) {
   for (const std::string_view core : {"ID", "name", "FRAME", "POSITION_X", "POSITION_Y", "POSITION_Z",
                                       "POSITION_T", "VISIBILITY", "PARTICLE"})
@@ -52,23 +52,23 @@ double coordinate(const XmlFile& file, const pugi::xml_node& node, const char* n
   return *value;
 }
 
-/// What the file holds, before tracks are made of it.
+/// The contents of the file, before they become tracks.
 struct Content {
   detail::TrackGraph graph;
   std::unordered_map<std::int64_t, std::size_t> row_of;  ///< spot ID -> row
-  std::vector<std::string> place;                        ///< [rows] for messages
+  std::vector<std::string> place;                        ///< [rows] place in the file, for messages
   std::string length_unit = "px";
   std::optional<double> dt_s;
   std::vector<std::string> notes;
 };
 
-/// Collects the spots' features as columns.
+/// Collects the features of spots as columns.
 class Spots {
  public:
   Spots(const XmlFile& file, Content& content) : file_(file), content_(content) {}
 
   void add(const pugi::xml_node& spot, const pugi::xml_node& frame) {
-    // TrackMate shows what is above 0; older versions write 0.0.
+    // TrackMate shows spots with a value above 0; older versions write 0.0.
     if (detail::parse_trimmed_number(spot.attribute("VISIBILITY").value()).value_or(1) <= 0) {
       ++hidden_;
       return;
@@ -91,7 +91,7 @@ class Spots {
   }
 
   void finish() {
-    // What TrackMate gives spots that no detector found.
+    // Removes a QUALITY that TrackMate gives to spots without a detector.
     auto& columns = content_.graph.nodes.properties;
     std::erase_if(columns, [](const PropertyColumn& column) {
       return column.name == "QUALITY" &&
@@ -111,7 +111,7 @@ class Spots {
     const bool own = static_cast<bool>(spot.attribute("FRAME"));
     const std::int64_t value = own ? whole_number(file_, spot, "FRAME") : whole_number(file_, frame, "frame");
     if (value < 0 || value > std::numeric_limits<std::int32_t>::max())
-      fail(file_, own ? spot : frame, own ? "FRAME" : "frame", "frames count from 0 to 2147483647");
+      fail(file_, own ? spot : frame, own ? "FRAME" : "frame", "frames are numbered from 0 to 2147483647");
     return static_cast<std::int32_t>(value);
   }
 
@@ -123,7 +123,7 @@ class Spots {
     const auto [found, added] = column_of_.try_emplace(feature.name(), columns.size());
     if (added) {
       if (columns.size() >= kMostFeatures)
-        throw InputError(content_.place[row] + ": more than 4096 features of spots; the file is damaged");
+        throw InputError(content_.place[row] + ": more than 4096 spot features; the file is damaged");
       columns.push_back({feature.name(), std::vector<double>(row, kUnknown)});
     }
     columns[found->second].values.resize(row, kUnknown);
@@ -185,7 +185,7 @@ void settle_lengths(Content& content, const std::string& unit) {
   const auto factor = detail::length_unit_um(unit);
   content.length_unit = factor ? "um" : "px";
   if (!factor)
-    content.notes.push_back("lengths are in '" + unit + "', which is not a length: they are called px");
+    content.notes.push_back("lengths are in '" + unit + "', which is not a length: the unit is called px");
   if (factor && *factor != 1) content.notes.push_back("lengths are in " + unit + ", and converted to um");
   for (auto* values : {&rows.x_um, &rows.y_um, &rows.z_um}) scale(*values, factor.value_or(1));
   std::set<std::string> taken;
@@ -200,7 +200,7 @@ void settle_lengths(Content& content, const std::string& unit) {
   }
 }
 
-/// Restores the names of properties that were written under other ones because XML does not allow theirs.
+/// Restores property names that were changed for XML.
 void settle_names(Content& content, const pugi::xml_node& model) {
   std::unordered_map<std::string, std::string> name_of;
   for (const pugi::xml_node& feature :
@@ -215,7 +215,7 @@ void settle_names(Content& content, const pugi::xml_node& model) {
   }
 }
 
-/// From the spots' times where these are regular, else from the image's interval.
+/// Sets times and interval from the spots' times if these are regular, else from the image's interval.
 void settle_times(Content& content, const std::string& unit, const pugi::xml_node& image) {
   detail::TrackRows& rows = content.graph.nodes;
   const auto unit_s = detail::time_unit_s(unit);
@@ -233,11 +233,11 @@ void settle_times(Content& content, const std::string& unit, const pugi::xml_nod
   if (!content.dt_s) content.dt_s = detail::mean_interval(rows.frame, rows.time_s);
   const auto interval = detail::parse_positive(image.attribute("timeinterval").value());
   if (content.dt_s && interval && std::abs(*interval * *unit_s - *content.dt_s) > kSameTime * *content.dt_s) {
-    std::string text = "the image's settings say ";
+    std::string text = "the image's settings state ";
     detail::append_number(text, *interval * *unit_s);
-    text += " s a frame, the spots' times ";
+    text += " s per frame, the spots' times ";
     detail::append_number(text, *content.dt_s);
-    content.notes.push_back(text + " s: these are taken; input.dt_s overrides them");
+    content.notes.push_back(text + " s: the latter are used; input.dt_s overrides them");
   }
   if (content.dt_s) return;
   rows.time_s.clear();
@@ -250,7 +250,7 @@ Content read_content(const std::filesystem::path& path) {
   const XmlFile file(path);
   const pugi::xml_node root = file.document().child("TrackMate");
   if (!root)
-    throw InputError(path.string() + ": there is no element TrackMate; give a file that TrackMate saved");
+    throw InputError(path.string() + ": there is no element TrackMate; give a file saved by TrackMate");
   const pugi::xml_node model =
       root.child("Model") ? root.child("Model") : root;  // before version 2: no Model
   const pugi::xml_node image =
@@ -296,7 +296,7 @@ PointTable read_trackmate_points(const std::filesystem::path& path) {
   Content content = read_content(path);
   detail::TrackRows& rows = content.graph.nodes;
   if (rows.size() == 0)
-    throw InputError(path.string() + ": holds no visible spots; there is nothing to track");
+    throw InputError(path.string() + ": has no visible spots, so there is nothing to track");
   PointTable table;
   table.length_unit = content.length_unit;
   table.dt_s = content.dt_s;

@@ -16,10 +16,10 @@
 namespace motes::io {
 namespace {
 
-/// The version whose structure this is.
+/// The TrackMate version with this file structure.
 constexpr const char* kTrackMateVersion = "7.11.1";
 
-/// TrackMate draws a spot with this radius where none is known.
+/// The radius that TrackMate draws for spots of unknown radius.
 constexpr double kRadius = 1;
 
 void attribute(std::string& out, std::string_view name, double value) {
@@ -49,7 +49,7 @@ struct Feature {
   const PropertyColumn* column;
 };
 
-/// The tracks' properties under TrackMate's names where it has one.
+/// The tracks' properties, with TrackMate's names if it has them.
 class Features {
  public:
   explicit Features(const TrackSet& tracks) {
@@ -106,8 +106,8 @@ void declare_features(std::string& out, const Features& features) {
   out += "      </TrackFeatures>\n    </FeatureDeclarations>\n";
 }
 
-/// Spots, edges and what follows as rows, which write_rows streams: the spots by frame, the end of their
-/// element, the edges by lineage, every one of which is a track of TrackMate, and the rest of the file.
+/// Spots, edges and the rest of the file as rows, which write_rows streams: the spots by frame, the end of
+/// their element, the edges by lineage (each lineage is a track of TrackMate), and the rest.
 class Body {
  public:
   Body(const TrackSet& tracks, const Features& features, std::string tail)
@@ -142,7 +142,7 @@ class Body {
         1);
   }
 
-  /// By lineage, in the order that they have within one.
+  /// Sorts edges by lineage, keeping their order within each.
   void sort_edges() {
     detail::TrackLinks links = detail::links_of(tracks_);
     std::vector<std::size_t> place(tracks_.tracks() + 1, 0);  // [tracks]: of the lineage's next edge
@@ -157,7 +157,7 @@ class Body {
     for (const auto& edge : links.edges) edges_[place[lineage_of(edge)]++] = edge;
   }
 
-  /// The spot at `row` in the order of the frames.
+  /// Appends the spot at `row` in the order of frames.
   void add_spot(std::size_t row, std::string& out) const {
     const auto after = std::upper_bound(frames_.offsets.begin(), frames_.offsets.end(), row);
     if (*(after - 1) == row) {
@@ -221,7 +221,7 @@ class Body {
   std::vector<std::size_t> starts_;  ///< [lineages with edges + 1] in edges_
 };
 
-/// Voxels from the origin to the farthest point, for the image that TrackMate makes up where there is none.
+/// Voxels from the origin to the farthest point, for the image that TrackMate creates if there is none.
 std::int64_t extent(const std::vector<double>& values, double voxel) {
   constexpr double kMost = 1 << 20;
   const double farthest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());

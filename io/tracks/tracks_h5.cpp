@@ -1,5 +1,5 @@
-// The schema, in docs/formats.md: CSR arrays as the types hold them, under /tracks and /detections. Names of
-// properties are percent-encoded where HDF5 gives a character a meaning ('/' and a lone '.').
+// The schema is in docs/formats.md: CSR arrays, as in the types, under /tracks and /detections. In names of
+// properties, characters with a meaning in HDF5 ('/' and a lone '.') are percent-encoded.
 
 #include <algorithm>
 #include <cmath>
@@ -67,7 +67,7 @@ void check_points(const Reader& file, const TrackSet& tracks) {
   for (const auto* axis : {&tracks.x_um, &tracks.y_um, &tracks.z_um, &tracks.time_s}) {
     if (axis->size() != tracks.points()) file.fail("the arrays of /tracks differ in length");
     if (!std::all_of(axis->begin(), axis->end(), finite))
-      file.fail("/tracks holds coordinates that are not finite");
+      file.fail("/tracks has coordinates that are not finite");
   }
   if (tracks.detection.size() != tracks.points()) file.fail("the arrays of /tracks differ in length");
   if (!tracks.parent.empty() && tracks.parent.size() != tracks.tracks()) {
@@ -87,7 +87,7 @@ void check_identities(const Reader& file, const TrackSet& tracks) {
   std::vector<std::int64_t> sorted = tracks.track_id;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) file.fail("/tracks/track_id holds " + std::to_string(*twice) + " twice");
+  if (twice != sorted.end()) file.fail("/tracks/track_id has " + std::to_string(*twice) + " twice");
 }
 
 }  // namespace

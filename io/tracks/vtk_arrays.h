@@ -18,8 +18,8 @@
 
 namespace motes::io::detail {
 
-/// Adds a one-component array; VTK's array type fixes how it is stored. The name is escaped here, since VTK's
-/// writer does not; its reader gives back the name itself.
+/// Adds a one-component array, stored as VTK's array type. Escapes the name, since VTK's writer does not;
+/// VTK's reader restores it.
 template <class Array, class T>
 void add_array(vtkFieldData* fields, const std::string& name, const std::vector<T>& values) {
   vtkNew<Array> array;
@@ -34,14 +34,14 @@ void add_array(vtkFieldData* fields, const std::string& name, const std::vector<
 template <class Array, class T>
 void share_array(vtkFieldData* fields, const std::string& name, const std::vector<T>& values) {
   static_assert(std::is_same_v<typename Array::ValueType, T>);
-  constexpr int kNotOurs = 1;  // VTK then does not free them
+  constexpr int kNotOurs = 1;  // so that VTK does not free them
   vtkNew<Array> array;
   array->SetName(xml_escaped(name).c_str());
   array->SetArray(const_cast<T*>(values.data()), static_cast<vtkIdType>(values.size()), kNotOurs);
   fields->AddArray(array);
 }
 
-/// Points place(0), place(1) ... place(count - 1), without loss in double precision.
+/// Points place(0), ..., place(count - 1) of the tracks, in double precision.
 template <class Place>
 vtkNew<vtkPoints> make_points(const TrackSet& tracks, std::size_t count, const Place& place) {
   vtkNew<vtkDoubleArray> places;

@@ -17,7 +17,7 @@ namespace {
 
 std::mutex vtk_mutex;
 
-/// VTK's messages have several lines, with addresses of objects: the last line says what happened.
+/// The last line of VTK's message, which states the fault; the others have addresses of objects.
 std::string one_line(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
   const auto line = text.find_last_of('\n');
@@ -79,7 +79,7 @@ VtkMessages::VtkMessages() : state_(std::make_unique<State>()) {
 }
 
 VtkMessages::~VtkMessages() {
-  vtkOutputWindow::SetInstance(nullptr);  // VTK makes its own again when it next needs one
+  vtkOutputWindow::SetInstance(nullptr);  // VTK creates its own when it next needs one
   vtkLogger::SetStderrVerbosity(vtkLogger::ConvertToVerbosity(state_->verbosity));
 }
 

@@ -1,4 +1,4 @@
-/// Reads and writes .vtp files through VTK, with errors of this project.
+/// Reads and writes .vtp files with VTK, with this project's errors.
 
 #include "io/tracks/vtk_support.h"
 
@@ -34,7 +34,7 @@ namespace {
   throw InputError(path.string() + ": damaged VTK file: " + what + "; restore the file or write it again");
 }
 
-/// Offsets must rise from 0 to the number of point ids, and the ids lie among the points.
+/// Throws unless offsets rise from 0 to the number of point ids, and all ids are valid points.
 void check_cells(const std::filesystem::path& path, vtkCellArray* cells, vtkIdType points) {
   if (cells == nullptr || cells->GetNumberOfCells() == 0) return;
   vtkDataArray* offsets = cells->GetOffsetsArray();
@@ -46,17 +46,17 @@ void check_cells(const std::filesystem::path& path, vtkCellArray* cells, vtkIdTy
     previous = offset;
   }
   if (previous > static_cast<double>(ids->GetNumberOfTuples()))
-    damaged(path, "its cells end beyond their points");
+    damaged(path, "its cells have more points than listed");
   for (vtkIdType i = 0; i < ids->GetNumberOfTuples(); ++i) {
     const double id = ids->GetComponent(i, 0);
     if (!(id >= 0) || id >= static_cast<double>(points))
-      damaged(path, "a cell names a point that is not there");
+      damaged(path, "a cell names a point that does not exist");
   }
 }
 
-/// VTK ends the document it parses where the appended data begin, and stops once the parser has told it of
-/// that tag. Expat 2.6 may tell later, and VTK 9.1 then parses the raw data (Ubuntu 24.04 has both); here it
-/// stops where it ended the document.
+/// VTK ends the XML document where the appended data begin, and stops when the parser reports that tag.
+/// Expat 2.6 may report it later, and VTK 9.1 (both are in Ubuntu 24.04) then parses the raw data. This
+/// parser stops where VTK ended the document.
 class VtpParser : public vtkXMLDataParser {
  public:
   static VtpParser* New() { VTK_STANDARD_NEW_BODY(VtpParser); }
@@ -76,8 +76,8 @@ class VtpReader : public vtkXMLPolyDataReader {
   void CreateXMLParser() override { XMLParser = VtpParser::New(); }
 };
 
-/// LZ4 and not zlib: a tenth of the time for a sixth more bytes, since the last digits of positions are
-/// noise.
+/// Uses LZ4 rather than zlib: a tenth of the time for a sixth more bytes, since the last digits of positions
+/// are noise.
 vtkNew<vtkXMLPolyDataWriter> make_writer(vtkPolyData* data) {
   vtkNew<vtkXMLPolyDataWriter> writer;
   writer->SetInputData(data);
@@ -117,7 +117,7 @@ void write_vtps(std::int64_t count, const std::function<vtkSmartPointer<vtkPolyD
                 const std::function<void(std::int64_t, const std::string& bytes)>& take,
                 const std::filesystem::path& path) {
   const VtkMessages messages;
-  // VTK fills its table of object factories at the first object it makes through them.
+  // VTK fills its table of object factories when it creates the first object through them.
   const vtkNew<vtkXMLPolyDataWriter> first;
   const int threads = thread_count({omp_get_max_threads()});
   std::vector<std::string> bytes(static_cast<std::size_t>(std::min<std::int64_t>(count, 2 * threads)));
@@ -141,9 +141,9 @@ vtkSmartPointer<vtkPolyData> read_vtp(const std::filesystem::path& path) {
     reader->Update();
   } catch (const std::bad_alloc&) {
     if (system::memory_is_limited()) throw;
-    damaged(path, "a length in it is more than the memory holds");
+    damaged(path, "it states a length larger than memory");
   } catch (const std::length_error&) {
-    damaged(path, "a length in it is more than the memory holds");
+    damaged(path, "it states a length larger than memory");
   }
   vtkSmartPointer<vtkPolyData> data = reader->GetOutput();
   if (messages.any() || reader->GetErrorCode() != 0 || data == nullptr) {

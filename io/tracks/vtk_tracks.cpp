@@ -1,6 +1,6 @@
-// Tracks as polylines. VTK joins the points of one polyline without asking, so a track with missing frames is
-// cut into runs: otherwise a segment would show a path that was not observed. VTK numbers cells vertices
-// first, then lines, and cell data follows that numbering.
+// Tracks as polylines. VTK joins all points of a polyline, so a track with missing frames is cut into runs;
+// otherwise a segment would show a path that was not observed. VTK numbers cells with vertices first, then
+// lines, and cell data follow this numbering.
 
 #include <algorithm>
 
@@ -43,7 +43,7 @@ void add_cell(vtkCellArray* cells, const TrackRun& run) {
   for (std::size_t i = run.begin; i < run.end; ++i) cells->InsertCellPoint(static_cast<vtkIdType>(i));
 }
 
-/// Adds the runs as cells; returns them in the order of the cells.
+/// Adds the runs as cells and returns them in the order of cells.
 std::vector<TrackRun> add_cells(vtkPolyData* data, std::vector<TrackRun> runs) {
   vtkNew<vtkCellArray> vertices, lines;
   for (const TrackRun& run : runs) add_cell(run.size() == 1 ? vertices.Get() : lines.Get(), run);

@@ -32,8 +32,8 @@ namespace motes::io {
 namespace {
 
 constexpr std::int64_t kNoTrack = std::numeric_limits<std::int64_t>::min();
-constexpr double kCpuSeconds = 9;           // for any file,
-constexpr double kCpuBytesPerSecond = 1e6;  // and for each byte of it
+constexpr double kCpuSeconds = 9;           // allowed for any file,
+constexpr double kCpuBytesPerSecond = 1e6;  // and for each byte read
 
 class VtpReader {
  public:
@@ -81,7 +81,7 @@ class VtpReader {
     known = track;
   }
 
-  /// Cells carry track_id; foreign files may have it at the points instead.
+  /// Reads track_id from cells, or, in files of other programs, from points.
   void read_tracks_of_points() {
     track_of_point_.assign(static_cast<std::size_t>(data_->GetNumberOfPoints()), kNoTrack);
     vtkDataArray* ids = column(data_->GetCellData(), "track_id", data_->GetNumberOfCells());
@@ -108,7 +108,7 @@ class VtpReader {
     const std::int64_t frame = whole(frames, point, "frame");
     if (frame < 0 || frame > std::numeric_limits<std::int32_t>::max()) {
       fail("frame of point " + std::to_string(point) + " is " + std::to_string(frame) +
-           "; frames count from 0 to 2147483647");
+           "; frames are numbered from 0 to 2147483647");
     }
     double at[3];
     data_->GetPoint(point, at);
@@ -134,7 +134,7 @@ class VtpReader {
     if (vtkDataArray* times = column(data_->GetPointData(), "time_s", count)) {
       rows.time_s = values_of_points(times);
       if (!std::all_of(rows.time_s.begin(), rows.time_s.end(), [](double t) { return std::isfinite(t); })) {
-        fail("time_s holds values that are not finite; write the file again");
+        fail("time_s has values that are not finite; write the file again");
       }
     }
     if (vtkDataArray* parents = column(data_->GetCellData(), "parent", data_->GetNumberOfCells())) {
@@ -149,7 +149,7 @@ class VtpReader {
     return rows;
   }
 
-  /// Calls `add` for every one-component array of full length but the named ones.
+  /// Calls `add` for every one-component array of full length except the `known` ones.
   template <class Add>
   void add_properties(vtkDataSetAttributes* fields, std::vector<std::string> known, const Add& add) const {
     const vtkIdType length =

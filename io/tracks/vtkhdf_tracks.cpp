@@ -1,7 +1,7 @@
-// Temporal PolyData in the VTKHDF format: the arrays of all steps lie one after another, and the group Steps
-// says where each one's begin. Every step is one part. Vertices are numbered within their step; the offsets
-// of their cells begin again with 0, so that a step has one offset more than cells. The other kinds of cells
-// must be there too, empty.
+// Temporal PolyData in the VTKHDF format: the arrays of all steps follow one another, and the group Steps has
+// the start of each. Every step is one part. Vertices are numbered within their step; the offsets of their
+// cells start at 0 in each step, so a step has one more offset than cells. The other kinds of cells must
+// exist, too, but are empty.
 
 #include <numeric>
 
@@ -37,7 +37,7 @@ class VtkHdfWriter {
         frame_step_(frame_step),
         by_frame_(detail::points_by_frame(tracks)),
         steps_(std::max<std::size_t>(by_frame_.frames(), 1)) {
-    if (by_frame_.frames() == 0) by_frame_.offsets.push_back(0);  // no points: a step without any
+    if (by_frame_.frames() == 0) by_frame_.offsets.push_back(0);  // without points: one empty step
     for (std::size_t k = 0; k < steps_; ++k) {
       begins_.push_back(static_cast<std::int64_t>(by_frame_.offsets[k]));
       counts_.push_back(static_cast<std::int64_t>(by_frame_.offsets[k + 1]) - begins_.back());
@@ -84,7 +84,7 @@ class VtkHdfWriter {
     write_cells("Vertices", counts_, members, ends);
   }
 
-  /// Cells of one member each.
+  /// Writes cells of one member each.
   void write_cells(const std::string& kind, const Numbers& counts, const Numbers& members,
                    const Numbers& offsets) {
     const std::string group = "/VTKHDF/" + kind;
@@ -135,7 +135,7 @@ class VtkHdfWriter {
   const std::int32_t frame_step_;
   detail::FramePoints by_frame_;
   const std::size_t steps_;
-  Numbers begins_, counts_;  ///< [steps] of points
+  Numbers begins_, counts_;  ///< [steps] first point and number of points
 };
 
 }  // namespace

@@ -26,9 +26,8 @@ class VtkHdfReader {
     if (!file_.has("/VTKHDF")) file_.fail("there is no group VTKHDF");
     for (const char* needed : {"Steps", "PointData/track_id", "PointData/frame"})
       if (!file_.has(std::string("/VTKHDF/") + needed))
-        throw InputError(
-            path_ + ": there is no " + needed +
-            " in this VTKHDF file; give PolyData over time with track_id and frame at its points");
+        throw InputError(path_ + ": there is no " + needed +
+                         " in this VTKHDF file; give PolyData over time with point data track_id and frame");
     read_steps();
     detail::TrackRows rows = make_rows();
     if (file_.has("/track_order")) put_in_order(rows, file_.int64s("/track_order"));
@@ -42,7 +41,7 @@ class VtkHdfReader {
   }
 
  private:
-  /// Of every step the time, and where its points begin and how many they are.
+  /// Reads the time of every step, the start of its points and their number.
   void read_steps() {
     times_ = file_.doubles("/VTKHDF/Steps/Values");
     begins_ = file_.int64s("/VTKHDF/Steps/PointOffsets");
@@ -51,23 +50,23 @@ class VtkHdfReader {
                   points = file_.int64s("/VTKHDF/NumberOfPoints");
     const std::size_t steps = times_.size();
     if (begins_.size() < steps || parts.size() != steps || first_part.size() < steps)
-      file_.fail("the lengths of Values, PointOffsets, NumberOfParts and PartOffsets do not fit");
+      file_.fail("the lengths of Values, PointOffsets, NumberOfParts and PartOffsets do not match");
     for (std::size_t k = 0; k < steps; ++k) {
       const auto there = std::ssize(points);
       if (!std::isfinite(times_[k])) file_.fail("the times of Steps are not finite");
       if (first_part[k] < 0 || parts[k] < 0 || first_part[k] > there || parts[k] > there - first_part[k])
-        file_.fail("step " + std::to_string(k) + " names parts that are not there");
+        file_.fail("step " + std::to_string(k) + " names parts that do not exist");
       counts_.push_back(0);
       for (std::int64_t part = first_part[k]; part < first_part[k] + parts[k]; ++part) {
         const std::int64_t count = points[static_cast<std::size_t>(part)];
         if (count < 0 || count > std::numeric_limits<std::int32_t>::max())
-          file_.fail("NumberOfPoints holds " + std::to_string(count));
+          file_.fail("NumberOfPoints is " + std::to_string(count));
         counts_.back() += count;
       }
     }
   }
 
-  /// Of the points of all steps, one after another.
+  /// Values for the points of all steps, one step after another.
   template <class T>
   std::vector<T> over_steps(const std::string& name, const std::vector<T>& values, const Numbers& begins,
                             std::int64_t width) const {
@@ -75,7 +74,7 @@ class VtkHdfReader {
     for (std::size_t k = 0; k < counts_.size(); ++k) {
       const std::int64_t there = std::ssize(values) / width;
       if (begins[k] < 0 || begins[k] > there || counts_[k] > there - begins[k])
-        file_.fail("step " + std::to_string(k) + " wants more of " + name + " than there is");
+        file_.fail("step " + std::to_string(k) + " needs more of " + name + " than exists");
       const auto first = values.begin() + begins[k] * width;
       out.insert(out.end(), first, first + counts_[k] * width);
     }
@@ -95,13 +94,13 @@ class VtkHdfReader {
     rows.track_id = field("track_id", file_.int64s(field_path("track_id")));
     for (const std::int64_t frame : field("frame", file_.int64s(field_path("frame")))) {
       if (frame < 0 || frame > std::numeric_limits<std::int32_t>::max())
-        file_.fail("frame holds " + std::to_string(frame) + "; frames count from 0 to 2147483647");
+        file_.fail("frame is " + std::to_string(frame) + "; frames are numbered from 0 to 2147483647");
       rows.frame.push_back(static_cast<std::int32_t>(frame));
     }
     if (file_.has(field_path("parent"))) rows.parent = field("parent", file_.int64s(field_path("parent")));
     const std::vector<double> places = over_steps("Points", file_.table("/VTKHDF/Points", 3), begins_, 3);
     if (!std::all_of(places.begin(), places.end(), [](double x) { return std::isfinite(x); }))
-      file_.fail("Points holds coordinates that are not finite");
+      file_.fail("Points has coordinates that are not finite");
     for (std::size_t i = 0; i < places.size(); i += 3) {
       rows.x_um.push_back(places[i]);
       rows.y_um.push_back(places[i + 1]);
@@ -119,7 +118,7 @@ class VtkHdfReader {
     return rows;
   }
 
-  /// Rows of the tracks in that order; those that it does not name come last.
+  /// Puts the rows in this order of tracks; other tracks come last.
   static void put_in_order(detail::TrackRows& rows, const Numbers& tracks) {
     std::unordered_map<std::int64_t, std::size_t> rank;
     for (const std::int64_t id : tracks) rank.try_emplace(id, rank.size());
@@ -146,7 +145,7 @@ class VtkHdfReader {
   const std::string path_;
   const detail::h5::Reader file_;
   std::vector<double> times_;
-  Numbers begins_, counts_;  ///< [steps] of points
+  Numbers begins_, counts_;  ///< [steps] first point and number of points
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The layout (VTK's "XML file formats"): a VTKFile element; below it DataArray elements whose values stand
-// inline (ascii, or binary in base64) or behind <AppendedData>'s underscore (raw or base64) at their
-// `offset`. Binary values begin with header words of `header_type`: the number of bytes or, where the file
-// has a compressor, number of blocks, bytes a block, bytes of the last block, then each block's compressed
-// bytes.
+// The layout (VTK's "XML file formats"): a VTKFile element with DataArray elements. Their values are inline
+// (ascii, or binary in base64), or after the underscore of <AppendedData> (raw or base64) at their `offset`.
+// Binary values begin with header words of `header_type`: the number of bytes or, if the file has a
+// compressor, the number of blocks, bytes per block, bytes of the last block, then the compressed bytes of
+// each block.
 
 #include "io/tracks/vtp_check.h"
 
@@ -21,15 +21,15 @@
 namespace motes::io::detail {
 namespace {
 
-/// Deflate shrinks at most about 1032-fold: what claims more is damaged.
+/// Deflate compresses at most about 1032-fold: larger claims mean damage.
 constexpr std::uint64_t kMaxDeflateRatio = 1100;
 
-/// VTK and the check below descend into elements by calling themselves.
+/// The largest nesting of elements, since VTK and the check below descend recursively.
 constexpr int kDeepest = 256;
 
 struct Type {
   std::string_view name;
-  std::uint64_t bytes;  ///< of one value, at least
+  std::uint64_t bytes;  ///< smallest size of a value
 };
 constexpr std::array<Type, 11> kTypes{{{"Int8", 1},
                                        {"UInt8", 1},
@@ -86,16 +86,16 @@ class VtpCheck {
     const pugi::xml_parse_result parsed = document_.load_buffer(xml.data(), xml.size());
     if (!parsed)
       fail("malformed XML at byte " + std::to_string(parsed.offset) + " (" + parsed.description() + ")");
-    // Elements beside the root are VTK's to parse as well.
+    // VTK also parses elements beside the root.
     check_depth(document_);
     file_ = document_.child("VTKFile");
     if (!file_) fail("there is no VTKFile element");
     if (std::string_view(file_.attribute("type").value()) != "PolyData" || !file_.child("PolyData")) {
-      throw InputError(path_.string() + ": this VTK file holds no PolyData; give a file of tracks");
+      throw InputError(path_.string() + ": this VTK file has no PolyData; give a file of tracks");
     }
   }
 
-  /// Checks, without recursion, that no element is nested deeper than in any valid file.
+  /// Checks, without recursion, that no element is nested deeper than in valid files.
   void check_depth(const pugi::xml_node& root) const {
     struct Walker : pugi::xml_tree_walker {
       int deepest = 0;
@@ -131,15 +131,15 @@ class VtpCheck {
     const auto start = bytes_.find("<AppendedData");
     if (start == std::string_view::npos) return;
     const auto tag_end = bytes_.find('>', start);
-    if (tag_end == std::string_view::npos) fail("its AppendedData is cut off");
+    if (tag_end == std::string_view::npos) fail("its AppendedData is truncated");
     const std::string_view tag = bytes_.substr(start, tag_end - start);
     raw_ = tag.find("\"raw\"") != std::string_view::npos || tag.find("'raw'") != std::string_view::npos;
     const auto underscore = bytes_.find_first_not_of(" \t\r\n", tag_end + 1);
     if (underscore == std::string_view::npos || bytes_[underscore] != '_')
-      fail("its AppendedData is cut off");
+      fail("its AppendedData is truncated");
     const auto end = bytes_.rfind("</AppendedData>");
     if (end == std::string_view::npos || end <= underscore)
-      fail("its AppendedData has no end: the file is cut off");
+      fail("its AppendedData has no end: the file is truncated");
     appended_ = bytes_.substr(underscore + 1, end - underscore - 1);
   }
 
@@ -148,7 +148,7 @@ class VtpCheck {
     if (is_array(element)) check_array(element);
     for (const pugi::xml_node& child : element.children()) {
       if (child.type() != pugi::node_element || is_array(element)) continue;
-      // VTK takes whatever stands there for an array.
+      // VTK treats every child here as an array.
       if (holds_arrays(element) && !is_array(child))
         fail(std::string(element.name()) + " has the unknown element " + child.name());
       check_element(child);
@@ -166,7 +166,7 @@ class VtpCheck {
     return name == "DataArray" || name == "Array";
   }
 
-  /// Every NumberOf...="n" must fit the file.
+  /// Every NumberOf...="n" must be possible for the file's size.
   void check_count(const pugi::xml_attribute& attribute) const {
     const std::string_view name = attribute.name();
     if (!name.starts_with("NumberOf")) return;
@@ -174,7 +174,7 @@ class VtpCheck {
     const bool components = name == "NumberOfComponents";
     if (!count || *count < (components ? 1 : 0)) fail(std::string(name) + " is not a count");
     if (static_cast<std::uint64_t>(*count) > largest() || (components && *count > 1024)) {
-      fail(std::string(name) + " is more than the file can hold");
+      fail(std::string(name) + " is more than the file can have");
     }
   }
 
@@ -184,7 +184,7 @@ class VtpCheck {
     return static_cast<std::uint64_t>(parse_integer(trimmed(node.attribute(name).value())).value_or(0));
   }
 
-  /// How many tuples the array must hold at least, by where it stands.
+  /// The least number of tuples that the array must have, by its parent elements.
   static std::uint64_t least_tuples(const pugi::xml_node& array) {
     const pugi::xml_node group = array.parent(), piece = group.parent();
     const std::string_view kind = group.name();
@@ -210,7 +210,7 @@ class VtpCheck {
     if (format == "appended") {
       const auto offset = parse_integer(trimmed(array.attribute("offset").value()));
       if (!offset || *offset < 0 || static_cast<std::uint64_t>(*offset) >= appended_.size()) {
-        fail("the array " + name + " lies outside the appended data");
+        fail("the array " + name + " is outside the appended data");
       }
       check_blocks(name, appended_.substr(static_cast<std::size_t>(*offset)), raw_, least);
     } else if (format == "binary") {
@@ -222,13 +222,13 @@ class VtpCheck {
     }
   }
 
-  /// The header words, and that the values are at least `least` bytes.
+  /// Checks the header words, and that the values have at least `least` bytes.
   void check_blocks(const std::string& name, std::string_view data, bool raw, std::uint64_t least) const {
     const std::size_t header_bytes = (compressed_ ? 3 : 1) * word_bytes_;
     const std::string header =
         raw ? std::string(data.substr(0, header_bytes)) : decode_base64(data, header_bytes);
     const auto first = word(header, 0);
-    if (!first) fail("the array " + name + " is cut off");
+    if (!first) fail("the array " + name + " is truncated");
     std::uint64_t bytes = *first;
     if (compressed_ && *first > 0) {
       bytes = block_bytes(name, data, header);
@@ -239,10 +239,10 @@ class VtpCheck {
     if (bytes < least) fail("the array " + name + " is too short");
   }
 
-  /// Uncompressed length of all blocks together.
+  /// Uncompressed length of all blocks.
   std::uint64_t block_bytes(const std::string& name, std::string_view data, std::string_view header) const {
     const auto blocks = word(header, 0), block = word(header, 1), last = word(header, 2);
-    if (!block || !last) fail("the array " + name + " is cut off");
+    if (!block || !last) fail("the array " + name + " is truncated");
     if (*block == 0 || *block > largest() || *last > *block || *blocks > data.size() / word_bytes_ ||
         *blocks - 1 > largest() / *block) {
       fail("the array " + name + " has impossible block sizes");
@@ -253,11 +253,11 @@ class VtpCheck {
   void check_compressed_sizes(const std::string& name, std::string_view data, std::uint64_t blocks) const {
     std::uint64_t left = data.size();
     const std::uint64_t header = (3 + blocks) * word_bytes_;
-    if (header > left) fail("the array " + name + " is cut off");
+    if (header > left) fail("the array " + name + " is truncated");
     left -= header;
     for (std::uint64_t i = 0; i < blocks; ++i) {
       const auto size = word(data, 3 + i);
-      if (!size || *size > left) fail("the array " + name + " is cut off");
+      if (!size || *size > left) fail("the array " + name + " is truncated");
       left -= *size;
     }
   }

@@ -14,7 +14,7 @@ class XmlFile {
   /// Throws InputError with the byte offset for malformed XML.
   explicit XmlFile(const std::filesystem::path& path);
   const pugi::xml_document& document() const { return document_; }
-  /// "FILE, byte N": where the element's '<' stands.
+  /// "FILE, byte N": the position of the element's '<'.
   std::string at(const pugi::xml_node& node) const;
   const std::filesystem::path& path() const { return path_; }
 
@@ -26,7 +26,7 @@ class XmlFile {
 /// "FILE, byte N".
 std::string at_byte(const std::filesystem::path& path, std::ptrdiff_t offset);
 
-/// The start of the file where it is XML, without byte order mark and blanks before; else empty.
+/// The start of the file if it is XML, without byte order mark and leading blanks; else empty.
 std::string xml_start(const std::filesystem::path& path);
 
 }  // namespace motes::io::detail

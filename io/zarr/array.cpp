@@ -19,7 +19,7 @@ namespace motes::io::detail::zarr {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
-constexpr std::int64_t kMostChunks = 4'000'000;  // that one read may visit
+constexpr std::int64_t kMostChunks = 4'000'000;  // per read
 constexpr std::uint64_t kNoChunk = std::numeric_limits<std::uint64_t>::max();
 
 std::int64_t product(const Sizes& sizes) {
@@ -51,7 +51,7 @@ void for_each_index(const Sizes& low, const Sizes& high, const Visit& visit) {
   }
 }
 
-/// A box of an array: where it starts and how far it goes.
+/// A box of an array: its start and its extent.
 struct VoxelRange {
   Sizes start, count;
 };
@@ -67,7 +67,7 @@ VoxelRange intersection(const VoxelRange& a, const VoxelRange& b) {
   return box;
 }
 
-/// Bytes from one value to the next along each axis, for values laid out with `order` slowest first.
+/// Bytes from one value to the next along each axis, for values stored with `order`, slowest first.
 Sizes strides(const Sizes& count, const std::vector<std::size_t>& order, std::int64_t bytes) {
   Sizes out(count.size());
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -130,7 +130,7 @@ class RegionReader {
     chunk_strides_ = strides(unit, m_.coding.order, m_.type.bytes);
   }
 
-  /// The file `key`, which holds the box `file_box` of the array.
+  /// Adds the file `key`, which has the box `file_box` of the array.
   void add_file(const std::string& key, const VoxelRange& file_box) {
     const std::unique_ptr<InputFile> file = store_.open(key);
     if (!file) return;
@@ -145,7 +145,7 @@ class RegionReader {
 
  private:
   std::size_t checked_size(std::uint64_t bytes, const std::string& key) const {
-    // No codec makes a chunk much longer than it is plain.
+    // No codec makes a chunk much longer than its plain bytes.
     if (bytes > 2 * static_cast<std::uint64_t>(chunk_bytes_) + (1 << 20))
       store_.fail(
           key, "is longer than a chunk of " + std::to_string(chunk_bytes_) + " bytes; copy the store again");
@@ -224,7 +224,7 @@ void repeat(std::span<std::byte> out, double value) {
     std::memcpy(out.data() + i, &cast, sizeof(T));
 }
 
-/// Calls use(T{}) with the type's C++ form.
+/// Calls use(T{}) with the C++ type.
 template <class Use>
 void with_type(const DataType& type, const Use& use) {
   const bool is_signed = type.kind == Kind::signed_integer;
@@ -241,7 +241,7 @@ void with_type(const DataType& type, const Use& use) {
   }
 }
 
-/// The number as T where it has a place there.
+/// The number, limited to the range of the type.
 double bounded_fill(const DataType& type, double value) {
   if (type.kind == Kind::real) return value;
   double low = 0, high = 0;
@@ -249,7 +249,7 @@ double bounded_fill(const DataType& type, double value) {
     low = static_cast<double>(std::numeric_limits<decltype(zero)>::lowest());
     high = static_cast<double>(std::numeric_limits<decltype(zero)>::max());
   });
-  constexpr double kSafe = 9e18;  // int64's own bounds round up as doubles
+  constexpr double kSafe = 9e18;  // as doubles, the bounds of int64 round up
   return std::isnan(value) ? 0 : std::clamp(value, std::max(low, -kSafe), std::min(high, kSafe));
 }
 
@@ -319,7 +319,7 @@ std::vector<double> Array::doubles(std::size_t rank, std::int64_t most) const {
 
 std::vector<std::int64_t> Array::integers(std::size_t rank, std::int64_t most) const {
   if (metadata_.type.kind == Kind::real)
-    store_.fail(node_, "holds " + metadata_.type.name + ", where whole numbers are needed");
+    store_.fail(node_, "has " + metadata_.type.name + ", but whole numbers are needed");
   return values<std::int64_t>(rank, most);
 }
 

@@ -19,14 +19,14 @@ class Array {
   const ArrayMetadata& metadata() const { return metadata_; }
   const std::string& node() const { return node_; }
 
-  /// The values [start, start + count) of every axis, last axis fastest, in the machine's byte order; what no
-  /// chunk holds is the fill value. `out` has count's product values. Throws InputError for chunks that are
-  /// damaged or not of the size that the metadata state.
+  /// The values [start, start + count) along every axis, last axis fastest, in the machine's byte order;
+  /// values of missing chunks are the fill value. `out`: as many values as the product of count. Throws
+  /// InputError for chunks that are damaged or do not have the size in the metadata.
   void read(std::span<const std::int64_t> start, std::span<const std::int64_t> count,
             std::span<std::byte> out) const;
 
-  /// The whole array as numbers, converted; its rank must be `rank`. Throws InputError where it holds more
-  /// than `most` values.
+  /// The whole array as numbers, converted; its rank must be `rank`. Throws InputError if it has more than
+  /// `most` values.
   std::vector<double> doubles(std::size_t rank, std::int64_t most) const;
   std::vector<std::int64_t> integers(std::size_t rank, std::int64_t most) const;
 

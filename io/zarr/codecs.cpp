@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kMostExpansion = 1100;  // deflate's is 1032, and lz4's less
+constexpr std::size_t kMostExpansion = 1100;  // the limit of deflate is 1032, that of lz4 lower
 
 std::array<std::uint32_t, 256> make_crc_table() {
   constexpr std::uint32_t kReversed = 0x82F63B78;
@@ -36,7 +36,7 @@ std::uint32_t little32(Bytes bytes) {
   return value;
 }
 
-/// Takes the checksum off the end; false where it is wrong or missing.
+/// Removes the checksum at the end; false if it is wrong or missing.
 bool take_checksum(Bytes& bytes) {
   if (bytes.size() < 4) return false;
   const Bytes body = bytes.first(bytes.size() - 4);
@@ -49,7 +49,7 @@ std::string decode_blosc(Bytes stored, std::vector<std::byte>& out, std::size_t 
   std::size_t claimed = 0;
   if (blosc_cbuffer_validate(stored.data(), stored.size(), &claimed) != 0)
     return "the blosc data are damaged";
-  if (claimed != expected) return "the blosc data hold another number of bytes than the chunk";
+  if (claimed != expected) return "the blosc data do not have the chunk's number of bytes";
   out.resize(expected);
   const int got = blosc_decompress_ctx(stored.data(), out.data(), out.size(), 1);
   return got >= 0 && static_cast<std::size_t>(got) == expected ? "" : "the blosc data are damaged";
@@ -59,7 +59,7 @@ std::string decode_zstd(Bytes stored, std::vector<std::byte>& out, std::size_t e
   const auto claimed = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (claimed == ZSTD_CONTENTSIZE_ERROR) return "the zstd data are damaged";
   if (claimed != ZSTD_CONTENTSIZE_UNKNOWN && claimed > expected)
-    return "the zstd data hold more bytes than the chunk";
+    return "the zstd data have more bytes than the chunk";
   out.resize(expected);
   const std::size_t got = ZSTD_decompress(out.data(), out.size(), stored.data(), stored.size());
   return ZSTD_isError(got) == 0 && got == expected ? "" : "the zstd data are damaged";
@@ -68,7 +68,7 @@ std::string decode_zstd(Bytes stored, std::vector<std::byte>& out, std::size_t e
 std::string decode_deflate(Bytes stored, std::vector<std::byte>& out, std::size_t expected) {
   constexpr int kEitherHeader = 15 + 32;
   constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-  if (stored.size() > kMost || expected > kMost) return "chunks beyond 4 GiB are not read";
+  if (stored.size() > kMost || expected > kMost) return "chunks beyond 4 GiB are not supported";
   if (expected / kMostExpansion > stored.size()) return "the chunk is larger than its bytes can inflate to";
   out.resize(expected);
   z_stream stream{};
@@ -86,7 +86,7 @@ std::string decode_deflate(Bytes stored, std::vector<std::byte>& out, std::size_
 std::string decode_lz4(Bytes stored, std::vector<std::byte>& out, std::size_t expected) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (stored.size() < 4 || stored.size() > kMost || expected > kMost || little32(stored) != expected)
-    return "the lz4 data hold another number of bytes than the chunk";
+    return "the lz4 data do not have the chunk's number of bytes";
   if (expected / kMostExpansion > stored.size()) return "the chunk is larger than its bytes can inflate to";
   out.resize(expected);
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()) + 4,
@@ -111,7 +111,7 @@ std::string decompress(Compression compression, Bytes stored, std::vector<std::b
       break;
   }
   if (stored.size() != expected)
-    return "it holds " + std::to_string(stored.size()) + " bytes, where the chunk has " +
+    return "it has " + std::to_string(stored.size()) + " bytes, but the chunk has " +
            std::to_string(expected);
   out.assign(stored.begin(), stored.end());
   return "";

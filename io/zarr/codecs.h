@@ -11,15 +11,15 @@
 
 namespace motes::io::detail::zarr {
 
-/// CRC-32C (Castagnoli), as Zarr's codec and iSCSI have it.
+/// CRC-32C (Castagnoli), as in Zarr's codec and iSCSI.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 
-/// Decodes into `out`, whose size is what the chunk must have: what a file claims beyond that is refused
-/// before memory is asked for. Returns what is wrong, empty where nothing is.
+/// Decodes into `out`, which must become `expected` bytes; larger claims are rejected before memory is
+/// allocated. Returns the fault; empty: none.
 std::string decode_chunk(const ChunkCoding& coding, std::span<const std::byte> stored,
                          std::vector<std::byte>& out, std::size_t expected);
 
-/// Values in the machine's byte order.
+/// Reverses the bytes of each value.
 void swap_bytes(std::span<std::byte> values, int bytes);
 
 }  // namespace motes::io::detail::zarr

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostAxes = 8;
 constexpr std::int64_t kLongestAxis = std::int64_t{1} << 40;
 
-/// Reads one array's metadata; every failure names its file.
+/// Reads the metadata of an array; every error names the file.
 class MetadataReader {
  public:
   MetadataReader(const Store& store, std::string key) : store_(store), key_(std::move(key)) {}
@@ -62,7 +62,7 @@ class MetadataReader {
 
   void check(const ArrayMetadata& array) const {
     const std::size_t rank = array.rank();
-    if (rank == 0 || rank > kMostAxes) fail("an array of " + std::to_string(rank) + " axes is not read");
+    if (rank == 0 || rank > kMostAxes) fail("an array of " + std::to_string(rank) + " axes is not supported");
     if (array.chunk.size() != rank || array.coding.order.size() != rank)
       fail("shape and chunks differ in length");
     if (array.inner_chunk) {
@@ -80,7 +80,7 @@ class MetadataReader {
   [[noreturn]] void unsupported(const std::string& what) const {
     store_.fail(key_,
                 what +
-                    " is not read; write the array with blosc, zstd, gzip, zlib, lz4 or no compression, "
+                    " is not supported; write the array with blosc, zstd, gzip, zlib, lz4 or no compression, "
                     "and without filters");
   }
 
@@ -119,7 +119,7 @@ class MetadataReader {
     for (const Json& size : *found) {
       const bool whole = size.is_number_integer() && size.get<double>() >= static_cast<double>(least) &&
                          size.get<double>() <= static_cast<double>(kLongestAxis);
-      if (!whole) fail(std::string("'") + name + "' holds a value that is not a size");
+      if (!whole) fail(std::string("'") + name + "' has a value that is not a size");
       all.push_back(size.get<std::int64_t>());
     }
     return all;

@@ -15,12 +15,12 @@ enum class Kind { boolean, signed_integer, unsigned_integer, real };
 struct DataType {
   Kind kind = Kind::unsigned_integer;
   int bytes = 1;
-  std::string name;  ///< as the metadata spell it
+  std::string name;  ///< as in the metadata
 };
 
 enum class Compression { none, blosc, zstd, gzip, zlib, lz4 };
 
-/// How the values of one chunk become bytes.
+/// How the values of a chunk are stored as bytes.
 struct ChunkCoding {
   std::vector<std::size_t> order;  ///< the axes as stored, slowest first
   bool big_endian = false;
@@ -32,9 +32,9 @@ struct ChunkCoding {
 struct ArrayMetadata {
   std::vector<std::int64_t> shape;
   DataType type;
-  std::vector<std::int64_t> chunk;  ///< what one file holds: a chunk, or a shard of chunks
-  std::optional<std::vector<std::int64_t>> inner_chunk;  ///< within a shard
-  bool index_first = false, index_checksum = false;      ///< of a shard
+  std::vector<std::int64_t> chunk;  ///< shape of the part in one file: a chunk, or a shard of chunks
+  std::optional<std::vector<std::int64_t>> inner_chunk;  ///< shape of a chunk within a shard
+  bool index_first = false, index_checksum = false;      ///< for shards
   bool index_big_endian = false;
   ChunkCoding coding;
   double fill = 0;
@@ -45,8 +45,8 @@ struct ArrayMetadata {
   std::size_t rank() const { return shape.size(); }
 };
 
-/// Throws InputError for metadata that are damaged, for sizes that cannot be, and for what is not supported
-/// (filters, other codecs, nested shards), which it names.
+/// Throws InputError for damaged metadata, impossible sizes, and unsupported features (filters, other codecs,
+/// nested shards), which it names.
 ArrayMetadata read_array_metadata(const Store& store, const std::string& node);
 
 bool is_array(const Store& store, const std::string& node);

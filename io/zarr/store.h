@@ -1,5 +1,5 @@
 #pragma once
-/// A Zarr store in a folder: files by key, none of them outside the folder.
+/// A Zarr store in a folder: files by key. Files outside the folder are never opened.
 
 #include <cstddef>
 #include <filesystem>
@@ -20,7 +20,7 @@ class Store {
   explicit Store(std::filesystem::path root);
   const std::filesystem::path& root() const { return root_; }
 
-  /// A file of the store, null where there is none. Throws InputError for keys that leave the folder ('..',
+  /// A file of the store; null if it does not exist. Throws InputError for keys that leave the folder ('..',
   /// an absolute path, a link to elsewhere).
   std::unique_ptr<InputFile> open(const std::string& key) const;
   bool has(const std::string& key) const;
@@ -36,10 +36,10 @@ class Store {
   std::filesystem::path root_, canonical_;
 };
 
-/// "a/b" of "a" and "b"; an empty part adds nothing.
+/// "a/b" from "a" and "b"; empty parts are skipped.
 std::string join(const std::string& a, const std::string& b);
 
-/// The group's or array's attributes (.zattrs, or `attributes` of zarr.json); an empty object where there are
+/// The attributes of the group or array (.zattrs, or `attributes` in zarr.json); an empty object if there are
 /// none.
 Json attributes(const Store& store, const std::string& node);
 

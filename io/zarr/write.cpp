@@ -14,7 +14,7 @@ namespace motes::io::detail::zarr {
 namespace {
 
 namespace fs = std::filesystem;
-static_assert(std::endian::native == std::endian::little, "chunks are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "chunks are written in the byte order of memory");
 
 void write_file(const fs::path& path, std::span<const char> bytes) {
   errno = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes Zarr version 2 stores with one uncompressed chunk per array, which every reader opens.
+/// `values` [product of shape], last axis fastest. Throws ResourceError.
 
 #include <cstdint>
 #include <filesystem>

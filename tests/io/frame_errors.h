@@ -1,5 +1,5 @@
 #pragma once
-/// What an action throws, for tests of error messages.
+/// The exception of an action, for tests of error messages.
 
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace motes::testing {
 
-/// The message of the E that `action` throws; fails the test when it throws none.
+/// The message of the E that `action` throws; fails the test if it throws none.
 template <typename E>
 std::string message_of(const std::function<void()>& action) {
   try {

@@ -16,7 +16,7 @@ using io::detail::h5::Handle;
 constexpr hsize_t kDepth = 3, kHeight = 5, kWidth = 7;    // of the image
 constexpr hsize_t kBlocks = 8, kRows = 8, kColumns = 16;  // as stored
 
-/// What a file says of itself; an empty text leaves an attribute out.
+/// Contents of a file; an empty text omits an attribute.
 struct Imaris {
   int frames = 3, channels = 2;
   hid_t type = H5T_STD_U16LE;
@@ -47,7 +47,7 @@ inline std::uint16_t value_at(int t, int c, hsize_t z, hsize_t y, hsize_t x) {
   return static_cast<std::uint16_t>(t * 10000 + c * 1000 + static_cast<int>(z * 100 + y * 10 + x));
 }
 
-/// Padding holds 65535, which must never be seen.
+/// Padding is 65535, which a reader must never return.
 inline void volume(const Handle& file, const std::string& name, const Imaris& what, int t, int c) {
   std::vector<std::uint16_t> voxels(kBlocks * kRows * kColumns, 65535);
   for (hsize_t z = 0; z < kDepth; ++z)

@@ -1,4 +1,4 @@
-// LeakSanitizer asks for this name. Both libraries lose small blocks where a damaged file makes them give up;
+// LeakSanitizer calls this function. Both libraries lose small blocks after errors in damaged files;
 // the tests that read whole files run without a leak and without these lines.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {

@@ -11,7 +11,7 @@
 
 namespace motes::testing {
 
-/// The same voxels for the same index; integers below 60,000 (u8: their lowest 8 bits), or such over 7.
+/// Voxels determined by the index: integers below 60,000 (u8: their lowest 8 bits), or these divided by 7.
 template <class T>
 VolumeFrame noise_frame(const Shape3& shape, std::int32_t index) {
   std::mt19937 random(static_cast<unsigned>(index) + 1);

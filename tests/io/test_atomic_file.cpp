@@ -1,4 +1,4 @@
-/// What exists under the name of an output decides how it is written.
+/// How an output is written depends on what exists under its name.
 #include <csignal>
 #include <fstream>
 #include <functional>
@@ -52,7 +52,7 @@ pid_t killed_at(const std::function<void(const std::function<void()>&)>& work, b
 
 }  // namespace
 
-TEST_CASE("what a killed process left of an output goes when the output is next written") {
+TEST_CASE("the temporary file of a killed process is removed when the output is next written") {
   const TempDir dir;
   const auto write_and_stop = [](const fs::path& target) {
     return [=](const std::function<void()>& stop) {
@@ -71,12 +71,12 @@ TEST_CASE("what a killed process left of an output goes when the output is next 
   io::write_text(dir / "a" / "t.csv", "whole");
   io::write_text(dir / "b" / "t.csv", "whole");
   CHECK(entries(dir / "a") == 2);  // the temporary file of the other output stays
-  CHECK(entries(dir / "b") == 2);  // that process still writes
+  CHECK(entries(dir / "b") == 2);  // that process is still writing
   kill(runs, SIGKILL);
   waitpid(runs, nullptr, 0);
 }
 
-TEST_CASE("a folder is replaced whole, and what a killed process left of it goes") {
+TEST_CASE("a folder is replaced as a whole, and the temporary of a killed process is removed") {
   const TempDir dir;
   const fs::path target = dir / "t.geff";
   const auto write = [&](const std::string& text, const std::function<void()>& stop) {
@@ -100,7 +100,7 @@ TEST_CASE("a folder is replaced whole, and what a killed process left of it goes
   CHECK(entries(dir.path()) == 1);
 }
 
-TEST_CASE("an output that is a link stays one, and the file behind it is replaced") {
+TEST_CASE("an output that is a link stays one, and its target is replaced") {
   const TempDir dir;
   fs::create_directory(dir / "elsewhere");
   std::ofstream(dir / "elsewhere" / "there.csv") << "old";
@@ -133,7 +133,7 @@ TEST_CASE("a pipe is written into, not replaced") {
   const TempDir dir;
   const fs::path pipe = dir / "pipe.json";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  const std::string sent(200000, 'x');  // more than a pipe holds
+  const std::string sent(200000, 'x');  // more than a pipe can buffer
   std::string got;
   std::thread reader([&] { got = slurp(pipe); });
   io::write_text(pipe, sent);
@@ -143,7 +143,7 @@ TEST_CASE("a pipe is written into, not replaced") {
   CHECK(entries(dir.path()) == 1);
 }
 
-TEST_CASE("a folder is not an output file, and says so before the work") {
+TEST_CASE("a folder as an output file is an error before the work") {
   const TempDir dir;
   fs::create_directory(dir / "folder.csv");
   bool began = false;

@@ -51,7 +51,7 @@ TEST_CASE("BigDataViewer files read back what was written, by .h5 or .xml") {
   }
 }
 
-TEST_CASE("BigDataViewer files widen bytes, and leave out an unknown interval") {
+TEST_CASE("BigDataViewer files widen bytes, and omit an unknown interval") {
   const TempDir dir;
   const Shape3 shape{4, 6, 7};
   write_series<std::uint8_t>(dir / "a.h5", shape, {2, 0, true});
@@ -71,7 +71,7 @@ TEST_CASE("the same series gives the same BigDataViewer bytes") {
   CHECK(slurp(dir / "1" / "a.xml") == slurp(dir / "2" / "a.xml"));
 }
 
-TEST_CASE("a BigDataViewer series that is not finished leaves nothing behind") {
+TEST_CASE("an unfinished BigDataViewer series leaves no files") {
   const TempDir dir;
   {
     io::BdvWriter writer(dir / "a.h5", {2, 1, true});

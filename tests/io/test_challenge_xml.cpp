@@ -53,7 +53,7 @@ TEST_CASE("challenge XML: z defaults to 0, order of detections is free") {
   CHECK(tracks.z_um == std::vector<double>{-.5, 0});
 }
 
-TEST_CASE("bad challenge XML is refused with its byte") {
+TEST_CASE("bad challenge XML is rejected with the byte offset") {
   const TempDir dir;
   const auto refusal = [&](const std::string& text) {
     spill(dir / "bad.xml", text);

@@ -39,7 +39,7 @@ void append_frames(CheckpointWriter& log, int first, int end) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint log gives back what was appended") {
+TEST_CASE("a checkpoint returns the appended records") {
   const TempDir dir;
   {
     CheckpointWriter log(dir / "sub/log", "abc");
@@ -54,7 +54,7 @@ TEST_CASE("a checkpoint log gives back what was appended") {
   }
 }
 
-TEST_CASE("a checkpoint log of another run counts for nothing") {
+TEST_CASE("a checkpoint of another run is ignored") {
   const TempDir dir;
   CHECK(io::read_checkpoint(dir / "absent", "abc").empty());
   {
@@ -75,7 +75,7 @@ TEST_CASE("a checkpoint log of another run counts for nothing") {
   CHECK(io::read_checkpoint(dir / "log", "abc").empty());
 }
 
-TEST_CASE("a resumed log continues after its last whole record, with the same bytes") {
+TEST_CASE("a resumed checkpoint continues after its last whole record, with the same bytes") {
   const TempDir dir;
   {
     CheckpointWriter log(dir / "whole", "f");
@@ -96,7 +96,7 @@ TEST_CASE("a resumed log continues after its last whole record, with the same by
   CHECK(slurp(dir / "log") == slurp(dir / "whole"));
 }
 
-TEST_CASE("damaged checkpoint logs give their whole records, unchanged, and nothing else") {
+TEST_CASE("damaged checkpoints return only their whole records, unchanged") {
   const TempDir dir;
   {
     CheckpointWriter log(dir / "log", "f");
@@ -115,11 +115,11 @@ TEST_CASE("damaged checkpoint logs give their whole records, unchanged, and noth
         shortened += records.size() < 6;
       },
       0);
-  // A damaged record ends the log; it is not an error.
+  // A damaged record ends the checkpoint; it is not an error.
   CHECK(shortened > 1000);
 }
 
-TEST_CASE("a checkpoint log that the disk refuses is a ResourceError") {
+TEST_CASE("a checkpoint that cannot be written is a ResourceError") {
   const TempDir dir;
   spill(dir / "file", "x");
   CHECK_THROWS_AS(CheckpointWriter(dir / "file/log", "f"), ResourceError);
@@ -129,7 +129,7 @@ TEST_CASE("a checkpoint log that the disk refuses is a ResourceError") {
   }
 }
 
-TEST_CASE("records of another run's checkpoint log are not read") {
+TEST_CASE("records of another run's checkpoint are not read") {
   const TempDir dir;
   {
     CheckpointWriter mine(dir / "mine", "runA"), other(dir / "other", "runB");
@@ -137,12 +137,12 @@ TEST_CASE("records of another run's checkpoint log are not read") {
     append_frames(other, 0, 2);
   }
   const std::string mine = slurp(dir / "mine"), other = slurp(dir / "other");
-  spill(dir / "mixed", mine + other.substr(mine.size()));  // headers are alike in length
+  spill(dir / "mixed", mine + other.substr(mine.size()));  // headers have the same length
   CHECK(io::read_checkpoint(dir / "mixed", "runA").size() == 1);
   CHECK(io::read_checkpoint(dir / "other", "runB").size() == 2);
 }
 
-TEST_CASE("a checkpoint log is not written through a link") {
+TEST_CASE("a checkpoint is not written through a link") {
   const TempDir dir;
   spill(dir / "precious", "keep me");
   std::filesystem::create_symlink(dir / "precious", dir / "log");

@@ -1,4 +1,4 @@
-// Small files that claim large sizes, or nest deeply, are refused before memory or the stack is exhausted.
+// Small files that claim large sizes, or nest deeply, are rejected before memory or the stack is exhausted.
 #include <catch2/catch.hpp>
 #include <zlib.h>
 
@@ -30,7 +30,7 @@ TEST_CASE("VTP elements nested thousands deep are refused") {
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtp(dir / "beside.vtp"); }), Contains("256 deep"));
 }
 
-TEST_CASE("MatrixMarket sizes beyond what the text can fill are refused") {
+TEST_CASE("MatrixMarket sizes that the text cannot fill are rejected") {
   const TempDir dir;
   for (const char* sizes : {"2147483645 1 0", "1 2147483645 0", "1000000000 1000000000 0"}) {
     spill(dir / "a.mtx", std::string("%%MatrixMarket matrix coordinate real general\n") + sizes + "\n");
@@ -41,7 +41,7 @@ TEST_CASE("MatrixMarket sizes beyond what the text can fill are refused") {
   CHECK(io::read_graph(dir / "b.mtx").rows == 1000000);
 }
 
-TEST_CASE("gzip that unpacks to far more than numbers do is refused") {
+TEST_CASE("gzip with an implausible compression ratio is rejected") {
   const TempDir dir;
   const std::string path = (dir / "bomb.mtx.gz").string();
   const gzFile file = gzopen(path.c_str(), "wb1");
@@ -52,7 +52,7 @@ TEST_CASE("gzip that unpacks to far more than numbers do is refused") {
   CHECK_THAT(error_of<InputError>([&] { io::read_problem(path); }), Contains("64 times"));
 }
 
-TEST_CASE("BigDataViewer patterns that name too many time points are refused") {
+TEST_CASE("BigDataViewer patterns with too many time points are rejected") {
   const TempDir dir;
   std::string pattern = "0-9999999";
   for (int i = 0; i < 1000; ++i) pattern += ", 0-9999999";
@@ -63,7 +63,7 @@ TEST_CASE("BigDataViewer patterns that name too many time points are refused") {
   CHECK_THAT(error_of<InputError>([&] { io::detail::read_bdv_xml(dir / "a.xml"); }), Contains("time points"));
 }
 
-TEST_CASE("A frame number far off is refused, instead of making millions of empty frames") {
+TEST_CASE("A far too large frame number is rejected, instead of creating millions of empty frames") {
   const TempDir dir;
   spill(dir / "far.csv", "frame,x_um,y_um,z_um\n0,1,1,1\n9999999,1,1,1\n");
   CHECK_THAT(error_of<InputError>([&] { io::read_points_csv(dir / "far.csv", {}); }),
@@ -76,14 +76,13 @@ TEST_CASE("Temporary files are recognised by their names") {
   const auto read = io::detail::read_temporary_name;
   const std::string name = io::detail::temporary_name("tracks", ".h5");
   CHECK(read(name).stem == "tracks");
-  CHECK(!read(name).left);  // this process runs
+  CHECK(!read(name).left);  // this process is running
   CHECK(name != io::detail::temporary_name("tracks", ".h5"));
   CHECK(read(io::detail::temporary_name("frame_1.vtp", "")).stem == "frame_1.vtp");
-  CHECK(read(".tracks.tmp-0123456789abcdef.h5").stem ==
-        "tracks");  // of an earlier version: of which process?
+  CHECK(read(".tracks.tmp-0123456789abcdef.h5").stem == "tracks");  // of an older version, without a process
   CHECK(!read(".tracks.tmp-0123456789abcdef.h5").left);
   CHECK(read(".t.tmp-0123456789abcdef0123456700000001.h5").stem == "t");
-  CHECK(!read(".t.tmp-0123456789abcdef0123456700000001.h5").left);  // of another machine
+  CHECK(!read(".t.tmp-0123456789abcdef0123456700000001.h5").left);  // from another machine
   for (const char* other :
        {"tracks.h5", ".tracks.h5", ".tracks.tmp-12-0.h5", ".tmp-0123456789abcdef", ".a.tmp-0123456789abcdeg"})
     CHECK(read(other).stem.empty());

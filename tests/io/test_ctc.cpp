@@ -28,7 +28,7 @@ void add_path(TrackSet& tracks, std::int64_t id, std::int64_t parent, const std:
   tracks.track_offsets.push_back(static_cast<std::int64_t>(tracks.points()));
 }
 
-/// In px: a mother with two daughters, a track with a gap, and two spheres that touch.
+/// In px: a mother with two daughters, a track with a gap, and two touching spheres.
 TrackSet family() {
   TrackSet tracks;
   tracks.length_unit = "px";
@@ -70,7 +70,8 @@ TEST_CASE("Cell Tracking Challenge: spheres as masks and res_track.txt, and back
 TEST_CASE("CTC: objects of label images keep their voxels and get their track's number") {
   const TrackSet tracks = family();
   io::TrackImage images = image(1.5);
-  // Each point's object is a bar along y through it, of number 100 + its track's id; others have no point.
+  // Each point's object is a bar along y through it, with number 100 + its track's id; other objects have no
+  // point.
   const auto bars = [&](std::int32_t t) {
     VolumeFrame frame;
     frame.shape = *images.shape;
@@ -99,7 +100,7 @@ TEST_CASE("CTC: objects of label images keep their voxels and get their track's 
   CHECK(back.y_um[0] == Approx(5.5));  // the bar's centre, not the point
   CHECK(back.x_um[0] == Approx(4));
 
-  SECTION("the property label names the object, wherever the point lies") {
+  SECTION("the property label names the object, wherever the point is") {
     TrackSet named = tracks;
     named.point_properties.push_back({"label", {}});
     for (std::size_t k = 0; k < named.tracks(); ++k)
@@ -113,14 +114,13 @@ TEST_CASE("CTC: objects of label images keep their voxels and get their track's 
     CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", named, images),
                       Contains("frame 1: 1 objects of the tracks"));
     named.point_properties[0].values[0] = 107;
-    CHECK_THROWS_WITH(
-        io::write_ctc(dir / "no.ctc", named, images),
-        Contains("frame 0: the point at ") && Contains("of track 7 lies in no object of its own"));
+    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", named, images),
+                      Contains("frame 0: the point at ") && Contains("of track 7 has no object of its own"));
   }
-  SECTION("points on the background, and frames that are missing") {
+  SECTION("points on the background, and missing frames") {
     TrackSet off = tracks;
     off.z_um[0] = 0;
-    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", off, images), Contains("of track 40 lies in no object"));
+    CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", off, images), Contains("of track 40 has no object"));
     images.frames = 2;
     CHECK_THROWS_WITH(io::write_ctc(dir / "no.ctc", tracks, images), Contains("labels have 2 frames"));
     CHECK(!std::filesystem::exists(dir / "no.ctc"));
@@ -159,7 +159,7 @@ TEST_CASE("CTC: a detection at the border, up to a voxel outside, is drawn at th
   }
 }
 
-TEST_CASE("CTC masks in um: the size of a voxel is needed, and points must lie inside") {
+TEST_CASE("CTC masks in um: the voxel size is needed, and points must be inside") {
   const TempDir dir;
   TrackSet tracks = family();
   tracks.length_unit = "um";
@@ -182,7 +182,7 @@ TEST_CASE("CTC masks in um: the size of a voxel is needed, and points must lie i
   CHECK(files_in(dir.path()) == 2);
 }
 
-TEST_CASE("CTC spheres of neighbours share the voxels between them; each keeps its own centre") {
+TEST_CASE("CTC spheres of neighbours divide the voxels between them; each keeps its own centre") {
   const TempDir dir;
   TrackSet tracks;
   tracks.length_unit = "px";

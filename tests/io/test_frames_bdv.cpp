@@ -128,7 +128,7 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
   CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "tgmm_mini_27_31.h5", "gone.h5")); }),
              Contains("gone.h5"));
 
-  // Alone, without an XML beside it; the last time point renamed, so that two are missing in the middle.
+  // Without an XML beside it; the last time point is renamed, so that two are missing in the middle.
   spill(dir / "b.h5", slurp(h5));
   CHECK(open_frames(dir / "b.h5")->info().frames == 5);
   spill(dir / "b.h5", replaced(slurp(h5), std::string("t00004\0", 7), std::string("t00006\0", 7)));
@@ -139,7 +139,7 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
   CHECK_THAT(message_of<UsageError>([&] { open_frames(h5, options); }), Contains("input.axes"));
 }
 
-TEST_CASE("HDF5 files of another kind are not frames", "[frames][bdv][data]") {
+TEST_CASE("other HDF5 files are not frames", "[frames][bdv][data]") {
   MOTES_NEED_DATA(other, "formats/misc/btrack_tracks.h5");
   CHECK_FALSE(io::is_frames(other));
   CHECK_THROWS_AS(open_frames(other), InputError);

@@ -1,5 +1,5 @@
 /// Damaged files: every truncation and every flipped byte ends in a result or in one of the project's errors,
-/// quickly, with nothing printed.
+/// quickly and without output.
 
 #include <fstream>
 #include <iterator>
@@ -36,7 +36,7 @@ Outcome read_all(const std::filesystem::path& path, const io::FrameOptions& opti
   }
 }
 
-/// Standard error, caught in a file while this lives.
+/// Redirects standard error to a file during its lifetime.
 class CaughtErrors {
  public:
   explicit CaughtErrors(const std::filesystem::path& path) : saved_(dup(2)) {
@@ -69,7 +69,7 @@ void damage(const std::string& bytes, const io::FrameOptions& options, unsigned 
     const CaughtErrors silence(dir / "stderr.txt");
     std::mt19937 random(seed);
     for (int i = 0; i < 500; ++i) {
-      // Half of the flips near the start or the end, where the directories are: they are few among the
+      // Half of the flips are near the start or the end, since the directories there are small beside the
       // voxels.
       const std::size_t edge = std::min<std::size_t>(bytes.size(), 1200);
       std::size_t at = random() % bytes.size();
@@ -131,13 +131,13 @@ TEST_CASE("Damaged TIFFs of strips and tiles", "[frames][damage]") {
   damage(TiffBytes(spec).bytes(), {}, 4);
 }
 
-TEST_CASE("Damaged TIFFs read by input.axes", "[frames][damage]") {
+TEST_CASE("Damaged TIFFs with input.axes", "[frames][damage]") {
   io::FrameOptions options;
   options.axes = "T2ZYX";
   damage(TiffBytes(series("{\"shape\": [2, 3, 30, 40]}")).bytes(), options, 5);
 }
 
-TEST_CASE("Sizes no file can hold are refused before memory is asked for", "[frames][damage]") {
+TEST_CASE("Impossible sizes are rejected before memory is allocated", "[frames][damage]") {
   const TempDir dir;
   for (const std::uint32_t side : {100'000u, 2'000'000'000u, 4'294'967'295u}) {
     TiffSpec spec = series("");
@@ -156,7 +156,7 @@ TEST_CASE("Sizes no file can hold are refused before memory is asked for", "[fra
   }
 }
 
-TEST_CASE("A chain of directories that returns to itself", "[frames][damage]") {
+TEST_CASE("A chain of directories with a loop", "[frames][damage]") {
   const TempDir dir;
   std::string bytes = TiffBytes(series("")).bytes();
   // The last directory's "next" is the last zero word of the chain: point it back at the first directory.
@@ -186,7 +186,7 @@ TEST_CASE("Opening reads no voxels; reading names the damaged page", "[frames][d
   writer.write(frame);
   writer.write(frame);
   writer.close();
-  // The first page's only strip follows the 8 bytes of header: no deflate stream starts so.
+  // The first page's only strip follows the 8-byte header; no deflate stream starts with these bytes.
   for (std::size_t at = 8; at < 12; ++at) poke(dir / "a.tif", at, '\xff');
   const auto source = io::open_frames(dir / "a.tif");
   CHECK(source->read(1).voxels == frame.voxels);

@@ -28,7 +28,7 @@ io::FrameOptions with_axes(const std::string& axes) {
   return options;
 }
 
-/// Volumes of `pages` pages; file i holds the values of pages i * pages ...
+/// Writes volumes of `pages` pages; file i has the values of pages i * pages ...
 void save_volume(const std::filesystem::path& path, int number, std::int32_t pages) {
   VolumeFrame frame;
   frame.shape = {pages, 9, 8};
@@ -99,7 +99,7 @@ TEST_CASE("Plain volumes in a folder: their pages are z", "[frames][folder]") {
   CHECK(plane_is_page(source->read(3), 2, 2));
 }
 
-TEST_CASE("One plane a file: names that spell out t, z and c", "[frames][folder]") {
+TEST_CASE("One plane per file: names that spell out t, z and c", "[frames][folder]") {
   const TempDir dir;
   for (int t = 0; t < 2; ++t)
     for (int z = 0; z < 3; ++z)
@@ -137,7 +137,7 @@ TEST_CASE("A MicroManager folder with its metadata.txt", "[frames][folder]") {
   CHECK(info.voxel_um_source == "metadata (MicroManager)");
 }
 
-TEST_CASE("Folders that count time, a volume each", "[frames][folder]") {
+TEST_CASE("Folders that count time, with one volume each", "[frames][folder]") {
   const TempDir dir;
   for (int t = 0; t < 3; ++t) {
     const auto folder = dir / ("run/t00" + std::to_string(t));
@@ -164,7 +164,7 @@ TEST_CASE("Folders that count time, a volume each", "[frames][folder]") {
              Contains("'Pos0'") && Contains("give one of them"));
 }
 
-TEST_CASE("Names that count planes are not taken as times", "[frames][folder]") {
+TEST_CASE("Names that count planes do not count as times", "[frames][folder]") {
   const TempDir dir;
   TiffSpec spec;
   spec.pages = 4;

@@ -1,4 +1,4 @@
-// Imaris files: what is read, what stays unknown, and what is refused.
+// Imaris files: contents, unknown values, and rejected files.
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@ using namespace motes::testing::imaris;
 
 namespace {
 
-/// With a file open, for what a test breaks afterwards.
+/// Calls `change` with the open file, to damage it for a test.
 template <class Change>
 std::filesystem::path broken(const std::filesystem::path& path, const Change& change) {
   write_imaris(path);
@@ -52,7 +52,7 @@ TEST_CASE("An Imaris file: finest level, without padding, one channel of several
   CHECK(info.voxel_um->y == Approx(0.2));
   CHECK(info.voxel_um->z == Approx(0.5));
   REQUIRE(info.dt_s);
-  CHECK(*info.dt_s == Approx(2.5));  // over the leap day's midnight
+  CHECK(*info.dt_s == Approx(2.5));  // across midnight of a leap day
   CHECK(info.voxel_um_source == "metadata (Imaris)");
   CHECK(info.notes.empty());
   for (int t = 0; t < 3; ++t) {
@@ -72,7 +72,7 @@ TEST_CASE("An Imaris file: finest level, without padding, one channel of several
              Contains("input.channel"));
 }
 
-TEST_CASE("Imaris metadata that are missing or odd leave scale and time open, with a note") {
+TEST_CASE("missing or odd Imaris metadata leave scale and time unknown, with a note") {
   const TempDir dir;
   const auto info_of = [&](const Imaris& what) {
     return open_frames(write_imaris(dir / "a.ims", what))->info();
@@ -102,7 +102,7 @@ TEST_CASE("Imaris metadata that are missing or odd leave scale and time open, wi
   CHECK(*info_of(what).dt_s == Approx(1.0));
   CHECK_THAT(info_of(what).notes.back(), Contains("not regular"));
   what = {};
-  what.size_x = "";  // the whole image's sizes stand in
+  what.size_x = "";  // the whole image's sizes are used
   CHECK(info_of(what).shape.nx == 7);
   what.frames = 1;
   what.time_points = "1";
@@ -123,13 +123,13 @@ TEST_CASE("Imaris voxels of 8 bits and floats are read, others refused") {
   }
 }
 
-TEST_CASE("Damaged Imaris files are refused by the place") {
+TEST_CASE("Damaged Imaris files are rejected with the place") {
   const TempDir dir;
   const auto path = dir / "a.ims";
   const std::string first = "/DataSet/ResolutionLevel 0/TimePoint 0/Channel 0";
   Imaris what;
   what.time_points = "9";
-  CHECK_THAT(refusal(write_imaris(path, what)), Contains("9 time points") && Contains("3 are there"));
+  CHECK_THAT(refusal(write_imaris(path, what)), Contains("9 time points, but has 3"));
   for (const std::string size : {"17", "0", "-3", "2.5", "seven", "nan", "1e30"}) {
     CAPTURE(size);
     what = {};
@@ -164,7 +164,7 @@ TEST_CASE("Damaged Imaris files are refused by the place") {
     }));
   };
   CHECK_THAT(replace_data({8, 8}), Contains("three-dimensional"));
-  CHECK_THAT(replace_data({1'000'000, 1'000'000, 1'000}), Contains("more than the file can hold"));
+  CHECK_THAT(replace_data({1'000'000, 1'000'000, 1'000}), Contains("more than the file can have"));
   CHECK_THAT(replace_data({2, 8, 16}), Contains("3 voxels along Z"));
   const std::string bytes = slurp(write_imaris(path));
   spill(path, bytes.substr(0, bytes.size() / 2));

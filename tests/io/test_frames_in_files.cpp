@@ -1,4 +1,4 @@
-// Frames read into files: the voxels of frames read into memory. (Readers themselves have one way to read.)
+// Frames read into files have the voxels of frames read into memory.
 
 #include <catch2/catch.hpp>
 
@@ -30,7 +30,7 @@ std::vector<T> voxels_of(const VolumeFrame& frame) {
   return visit_voxels(frame.voxels, [](auto voxels) { return std::vector<T>(voxels.begin(), voxels.end()); });
 }
 
-/// What python's arrays are: a source that only reads whole frames.
+/// A source that only reads whole frames, like Python's arrays.
 class WholeFrames : public io::FrameSource {
  public:
   explicit WholeFrames(io::SeriesInfo info) : info_(std::move(info)) {}
@@ -58,7 +58,7 @@ void check_series(io::FrameSource& whole, io::FrameSource& stored, const std::fi
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("frames read into files hold the voxels of those in memory", "", std::uint8_t,
+TEMPLATE_TEST_CASE("frames read into files have the voxels of those in memory", "", std::uint8_t,
                    std::uint16_t, float) {
   const TempDir dir, folder;
   if (system::is_memory(folder.path())) MOTES_SKIP("the folder for temporary files is memory");

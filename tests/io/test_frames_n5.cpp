@@ -1,4 +1,4 @@
-/// BigDataViewer's N5, made in place.
+/// BigDataViewer's N5, written by the tests.
 #include <catch2/catch.hpp>
 
 #include <motes/io/frame_source.h>
@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// One time point, sizes as JSON lists, x first.
+/// Writes one time point; sizes are JSON lists, x first.
 void write_n5(const std::filesystem::path& folder, const std::string& dimensions, const std::string& block) {
   const auto point = folder / "setup0/timepoint0/s0";
   put(folder / "attributes.json", R"({"n5": "2.0.0"})");
@@ -21,7 +21,7 @@ void write_n5(const std::filesystem::path& folder, const std::string& dimensions
                                      dimensions + R"(, "blockSize": )" + block + "}");
 }
 
-/// A block of 16-bit values, big-endian, under its header.
+/// A block of 16-bit values, big-endian, with its header.
 std::string block_bytes(const std::vector<std::uint32_t>& size, const std::vector<std::uint16_t>& values) {
   std::string out{"\0\0\0\3", 4};
   for (const std::uint32_t n : size)
@@ -49,7 +49,7 @@ TEST_CASE("N5: blocks, cut at the edge or missing, become a frame") {
         std::vector<std::uint16_t>{1, 2, 7, 3, 400, 8});
 }
 
-TEST_CASE("N5: claims that no files back are refused") {
+TEST_CASE("N5: claims without files are rejected") {
   const TempDir dir;
   const auto store = dir / "a.n5";
   const auto refused = [&] { return message_of<InputError>([&] { io::open_frames(store)->read(0); }); };

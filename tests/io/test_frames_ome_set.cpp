@@ -14,7 +14,7 @@ using io::open_frames;
 
 namespace {
 
-/// OME-XML of t 2, z 3, c 1, a file a time: planes of time t are the pages of "t<t>.ome.tif".
+/// OME-XML of t 2, z 3, c 1, with one file per time: the planes of time t are the pages of "t<t>.ome.tif".
 std::string set_xml(const std::string& second = "t1.ome.tif", const std::string& planes = "") {
   std::string xml =
       "<?xml version=\"1.0\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\"><Image "
@@ -111,7 +111,7 @@ TEST_CASE("an OME-TIFF set in other folders is read only when asked to", "[frame
   io::set_input_policy(policy);
 }
 
-TEST_CASE("an OME-TIFF set that names no page can be", "[frames][ome]") {
+TEST_CASE("an OME-TIFF set that names an impossible page", "[frames][ome]") {
   const TempDir dir;
   std::string xml = set_xml();
   const std::string stated = "IFD=\"2\" PlaneCount=\"1\"";
@@ -121,7 +121,7 @@ TEST_CASE("an OME-TIFF set that names no page can be", "[frames][ome]") {
   std::string many = set_xml();
   many.replace(many.find("SizeT=\"2\""), 9, "SizeT=\"30000000\"");
   save_set(dir, many);
-  CHECK_THAT(message_of<InputError>([&] { open_frames(path); }), Contains("more than its 2 files can hold"));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(path); }), Contains("more than its 2 files can have"));
 }
 
 TEST_CASE("the planes' own times give the interval that OME-XML does not state", "[frames][ome]") {

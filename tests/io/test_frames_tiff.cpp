@@ -147,7 +147,7 @@ TEST_CASE("ImageJ's spellings of units", "[frames][imagej]") {
   CHECK(x_um("unit=um\n", 0, 1) == -1);
 }
 
-TEST_CASE("ImageJ's yunit and zunit are those axes' own", "[frames][imagej]") {
+TEST_CASE("ImageJ's yunit and zunit apply to their own axes", "[frames][imagej]") {
   const TempDir dir;
   const auto voxel = [&](const std::string& lines) {
     TiffSpec spec = pages_with(2, "ImageJ=1.53t\nimages=2\nslices=2\nspacing=2\nunit=um\n" + lines);
@@ -161,7 +161,7 @@ TEST_CASE("ImageJ's yunit and zunit are those axes' own", "[frames][imagej]") {
   CHECK_THAT(voxel("zunit=furlong\n").notes.at(1), Contains("zunit ('furlong')"));
 }
 
-TEST_CASE("0 as white is inverted, as the tag says", "[frames]") {
+TEST_CASE("images with 0 as white are inverted, by the tag", "[frames]") {
   const TempDir dir;
   for (const VoxelType type : {VoxelType::u8, VoxelType::u16}) {
     TiffSpec spec = pages_with(2, "ImageJ=1.53t\nimages=2\nslices=2\nspacing=2\n");
@@ -182,7 +182,7 @@ TEST_CASE("0 as white is inverted, as the tag says", "[frames]") {
   }
 }
 
-TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[frames][imagej]") {
+TEST_CASE("incomplete ImageJ metadata, or ones that contradict the file", "[frames][imagej]") {
   const TempDir dir;
   const auto message = [&](int pages, const std::string& text) {
     const auto path = save_tiff(dir / "a.tif", pages_with(pages, text));
@@ -195,7 +195,7 @@ TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[
   CHECK_THAT(message(6, "ImageJ=1.53t\nimages=6\nslices=6\nfinterval=2\n"),
              Contains("may be times") && Contains("input.axes"));
   CHECK_THAT(message(7, "ImageJ=1.53t\nimages=6\nslices=6\nspacing=2\n"),
-             Contains("6 pages") && Contains("7 are there"));
+             Contains("6 pages") && Contains("it has 7"));
   CHECK_THAT(message(1, "ImageJ=1.53t\nimages=9000000000000000000\nslices=9000000000000000000\nframes=9\n"),
              Contains("a.tif"));
 
@@ -223,7 +223,7 @@ TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[
              Contains("input.dt_s"));
 }
 
-TEST_CASE("Axes, voxel size and frame interval that are missing are asked for at once", "[frames]") {
+TEST_CASE("Missing axes, voxel size and frame interval are named in one message", "[frames]") {
   const TempDir dir;
   const auto asked = [&](FrameOptions options) {
     return message_of<InputError>([&] { open_frames(save_tiff(dir / "a.tif", pages_with(6, "")), options); });
@@ -265,7 +265,7 @@ TEST_CASE("Series beyond 4 GB: one directory, all voxels after it", "[frames][im
     }
 }
 
-TEST_CASE("Another reader of a TIFF gives the same frames, over those read before", "[frames]") {
+TEST_CASE("Another reader of a TIFF gives the same frames, in the memory of earlier ones", "[frames]") {
   const TempDir dir;
   const bool one_directory = GENERATE(false, true);
   TiffSpec spec = pages_with(12, "ImageJ=1.53t\nimages=12\nslices=3\nframes=4\nhyperstack=true\n");
@@ -375,7 +375,7 @@ TEST_CASE("OME-XML gives scale and interval with their units", "[frames][ome]") 
   CHECK(given.dt_s == 7.0);
 }
 
-TEST_CASE("Broken OME-XML stops, and input.axes gets past it", "[frames][ome]") {
+TEST_CASE("Broken OME-XML is an error, unless input.axes is set", "[frames][ome]") {
   const TempDir dir;
   const std::string sound = ome("XYZTC", 1, 2, 2, "<TiffData/>");
   const auto path = save_tiff(dir / "a.tif", pages_with(4, sound.substr(0, sound.size() - 30)));
@@ -396,7 +396,7 @@ TEST_CASE("Broken OME-XML stops, and input.axes gets past it", "[frames][ome]") 
   }
 }
 
-TEST_CASE("tifffile's JSON gives the shape, and the order where it names the axes", "[frames]") {
+TEST_CASE("tifffile's JSON gives the shape, and the order if it names the axes", "[frames]") {
   const TempDir dir;
   const auto path = [&](const std::string& text) { return save_tiff(dir / "a.tif", pages_with(12, text)); };
   const auto named = open_frames(path("{\"axes\": \"ZTYX\", \"shape\": [3, 4, 11, 13]}"));
@@ -433,7 +433,7 @@ TEST_CASE("input.channel out of range names key and range", "[frames]") {
   CHECK_THAT(message_of<UsageError>([&] { open_frames(path, options); }), Contains("input.dt_s"));
 }
 
-TEST_CASE("Kinds of pixels that are not read are refused by name", "[frames]") {
+TEST_CASE("Unsupported pixel types are rejected by name", "[frames]") {
   const TempDir dir;
   const auto message = [&](int samples, int bits, int format) {
     TiffSpec spec;
@@ -447,7 +447,7 @@ TEST_CASE("Kinds of pixels that are not read are refused by name", "[frames]") {
   CHECK_THAT(message(1, 12, 1), Contains("12-bit"));
 }
 
-TEST_CASE("What is not there or no series", "[frames]") {
+TEST_CASE("Missing files, and files that are not a series", "[frames]") {
   const TempDir dir;
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "none.tif"); }), Contains("none.tif"));
   CHECK_FALSE(io::is_frames(dir / "none.tif"));
@@ -491,7 +491,7 @@ TEST_CASE("Real ImageJ and tifffile stacks", "[frames][data]") {
     open_frames(colloids)->read(0);
   }
   MOTES_NEED_DATA(peri, "confocal-colloids/peri_small_confocal_image.tif");
-  // A plain stack of 48 slices without spacing: planes or times.
+  // A plain stack of 48 slices without spacing: these may be planes or times.
   CHECK_THAT(message_of<InputError>([&] { open_frames(peri); }), Contains("input.axes"));
   FrameOptions volume;
   volume.axes = "ZYX";

@@ -48,7 +48,7 @@ void check_round_trip(const Shape3& shape, bool deflate) {
   for (const int t : {2, 0, 1}) CHECK(source->read(t).voxels == noise_frame<T>(shape, t).voxels);
 }
 
-/// Lets no file grow beyond `bytes`, as a full disk would.
+/// Limits files to `bytes`, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -93,7 +93,7 @@ TEST_CASE("A frame interval of 0 is not stated", "[frames][writer]") {
   CHECK_FALSE(io::open_frames(dir / "a.tif")->info().dt_s);
 }
 
-TEST_CASE("Without close nothing is left, and an older file stays", "[frames][writer]") {
+TEST_CASE("Without close no file is left, and an older one stays", "[frames][writer]") {
   const TempDir dir;
   std::ofstream(dir / "a.ome.tif") << "older";
   {
@@ -132,7 +132,7 @@ TEST_CASE("Frames that do not fit the series are refused", "[frames][writer]") {
   CHECK(io::open_frames(dir / "a.tif")->info().frames == 2);
 }
 
-TEST_CASE("A series that would pass 4 GB starts as BigTIFF", "[frames][writer]") {
+TEST_CASE("A series that may exceed 4 GB starts as BigTIFF", "[frames][writer]") {
   const TempDir dir;
   const auto first_bytes = [&](std::int32_t frames) {
     io::OmeTiffWriter writer(dir / "a.tif", {frames, 1.0, false});
@@ -143,7 +143,7 @@ TEST_CASE("A series that would pass 4 GB starts as BigTIFF", "[frames][writer]")
   CHECK(first_bytes(3950) == std::string("II\x2B\0", 4));
 }
 
-TEST_CASE("A full disk is a ResourceError and leaves nothing behind", "[frames][writer]") {
+TEST_CASE("A full disk is a ResourceError and leaves no files", "[frames][writer]") {
   for (const bool deflate : {false, true})
     for (const rlim_t limit : {0, 5, 1000, 100000, 400000}) {
       CAPTURE(deflate, limit);

@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// t 3, c 2, z 4, y 5, x 7: each value its own place, with a corner of zeros.
+/// t 3, c 2, z 4, y 5, x 7: each value is its index, with a corner of zeros.
 std::vector<std::uint16_t> numbered() {
   std::vector<std::uint16_t> values(3 * 2 * 4 * 5 * 7);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i < 70 ? 0 : i * 3);
@@ -63,7 +63,7 @@ TEST_CASE("OME-Zarr of both versions, every codec, with and without shards") {
   CHECK(source->info().format == (version == 2 ? "OME-Zarr 0.4" : "OME-Zarr 0.5"));
 }
 
-TEST_CASE("a plain Zarr array is read where input.axes names its axes, in any order") {
+TEST_CASE("a plain Zarr array is read if input.axes names its axes, in any order") {
   const TempDir dir;
   const auto values = numbered();
   ZarrSpec plain = spec(3, "zstd");
@@ -76,7 +76,7 @@ TEST_CASE("a plain Zarr array is read where input.axes names its axes, in any or
   const auto straight = io::open_frames(dir / "a.zarr", {{}, {}, 1, "TCZYX"});
   const auto voxels = std::get<std::vector<std::uint16_t>>(straight->read(2).voxels);
   CHECK(voxels[0] == values[(2 * 2 + 1) * 140]);
-  // The same bytes called x, z, y: t 3, c 2, x 4, z 5, y 7.
+  // The same bytes with axes x, z, y: t 3, c 2, x 4, z 5, y 7.
   const auto turned = io::open_frames(dir / "a.zarr", {{}, {}, 1, "TCXZY"});
   CHECK(turned->info().shape == Shape3{5, 7, 4});
   const VolumeFrame frame = turned->read(2);
@@ -192,7 +192,7 @@ TEST_CASE("hostile Zarr stores: claims are bounded, no path leaves the store") {
   CHECK(refusal() != "");
 }
 
-TEST_CASE("damaged Zarr stores are read or refused, never misbehave") {
+TEST_CASE("damaged Zarr stores are read or rejected, without crashes") {
   const TempDir dir;
   const auto store = dir / "a.zarr";
   const bool shards = GENERATE(false, true);

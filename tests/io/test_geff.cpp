@@ -42,7 +42,7 @@ TEST_CASE("GEFF keeps tracks, numbers, mothers, times, units and properties") {
   CHECK(files_in(dir.path()) == 1);
 }
 
-TEST_CASE("GEFF: a mother with one daughter alone, and no tracks at all") {
+TEST_CASE("GEFF: a mother with only one daughter, and no tracks at all") {
   const TempDir dir;
   TrackSet tracks;
   tracks.dt_s = 1.0;
@@ -77,7 +77,7 @@ TEST_CASE("damaged GEFF folders are refused") {
   replace_in(fresh() / "nodes/ids/.zarray", "\"shape\": [\n    9", "\"shape\": [\n    900000000000");
   CHECK_THAT(refusal(), Contains("more values than are possible"));
   replace_in(fresh() / ".zattrs", "\"display_horizontal\": \"x\"", "\"display_horizontal\": \"../../x\"");
-  CHECK(refusal() == "");  // x is found by its name
+  CHECK(refusal() == "");  // x is found by name
   replace_in(fresh() / ".zattrs", "\"name\": \"x\",\n        \"type\"",
              "\"name\": \"../../../x\",\n        \"type\"");
   CHECK_THAT(refusal(), Contains("leaves the store"));

@@ -1,4 +1,4 @@
-// HDF5 files made to read other files, to crash the library or to exhaust memory.
+// HDF5 files that try to read other files, to crash the library or to exhaust memory.
 #include <fstream>
 #include <new>
 #include <optional>
@@ -26,7 +26,7 @@ using io::detail::h5::Handle;
 
 namespace {
 
-/// An HDF5 file of the old layout, whose parts carry no checksums.
+/// Creates an HDF5 file of the old layout, which has no checksums.
 Handle create(const std::filesystem::path& path) {
   io::detail::h5::silence();
   std::filesystem::remove(path);
@@ -51,7 +51,7 @@ void dataset(const Handle& file, const char* name, hid_t type, const Handle& spa
   if (values != nullptr) REQUIRE(H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
 }
 
-/// Everything of a small tracks.h5 but its offsets, so that each test breaks these in its own way.
+/// Adds everything of a small tracks.h5 except its offsets, which each test damages in its own way.
 void add_rest_of_tracks(const Handle& file) {
   const std::int64_t zero = 0;
   const std::int32_t frame = 0;
@@ -83,7 +83,7 @@ struct Trusted {
 
 }  // namespace
 
-TEST_CASE("HDF5 values kept in another file are refused by its name") {
+TEST_CASE("HDF5 values in another file are rejected with its name") {
   const TempDir dir;
   spill(dir / "secret", std::string(24, 's'));
   const std::string secret = (dir / "secret").string();
@@ -97,7 +97,7 @@ TEST_CASE("HDF5 values kept in another file are refused by its name") {
     H5Pset_external(list.id(), secret.c_str(), 0, 8);
     dataset(file, "/tracks/z_um", H5T_IEEE_F64LE, space_of({1}), list);
   }
-  const bool trusted = GENERATE(false, true);  // a trusted file may still not name other files
+  const bool trusted = GENERATE(false, true);  // a trusted file may not name other files, either
   CAPTURE(trusted);
   std::optional<Trusted> trust;
   if (trusted) trust.emplace();
@@ -181,7 +181,7 @@ TEST_CASE("HDF5 numbers of odd precision are refused and do not crash") {
   }
 }
 
-TEST_CASE("HDF5 attributes hold one value where one is expected") {
+TEST_CASE("HDF5 attributes must have one value if one is expected") {
   const TempDir dir;
   io::write_tracks_h5(dir / "t.h5", sample_tracks());
   {
@@ -198,7 +198,7 @@ TEST_CASE("HDF5 attributes hold one value where one is expected") {
   CHECK_THAT(refusal_of_tracks(dir / "t.h5"), Contains("units must be"));
 }
 
-TEST_CASE("HDF5 chunks and lengths larger than the file can hold are refused") {
+TEST_CASE("HDF5 chunks and lengths that are impossible for the file's size are rejected") {
   const TempDir dir;
   {
     const Handle file = create(dir / "t.h5");
@@ -214,7 +214,7 @@ TEST_CASE("HDF5 chunks and lengths larger than the file can hold are refused") {
   CHECK_THAT(refusal_of_tracks(dir / "t.h5"), Contains("chunks larger than the file"));
 }
 
-TEST_CASE("compact HDF5 data that are shorter than their shape are refused") {
+TEST_CASE("compact HDF5 data shorter than their shape are rejected") {
   const TempDir dir;
   {
     const Handle file = create(dir / "t.h5");
@@ -253,7 +253,7 @@ TEST_CASE("every byte of a small HDF5 file can be changed without a crash") {
     dataset(file, "/tracks/z_um", H5T_IEEE_F64LE, space_of({1}), creation_list(), &z);
     text_attributes(file, "units", 0);
   }
-  // In a child each: the library by itself crashes on some of these.
+  // Each in a child process, since the library crashes on some of these.
   read_damaged_copies(dir / "d.h5", slurp(dir / "t.h5"), 400,
                       [](const auto& path) { io::read_tracks_h5(path); });
 }
@@ -296,7 +296,7 @@ TEST_CASE("other HDF5 readers refuse data of other files too") {
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtkhdf(dir / "t.vtkhdf"); }), Contains(secret));
 }
 
-// Sanitizers take far more addresses than memory; clang tells of them by no macro.
+// Sanitizers reserve far more address space than memory; clang has no macro for them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 TEST_CASE("without memory, trusted HDF5 files are refused by name") {
   const TempDir dir;

@@ -21,7 +21,7 @@ using io::detail::Serve;
 
 namespace {
 
-#if defined(__has_feature)  // clang's way to say it; gcc's are the macros
+#if defined(__has_feature)  // for clang; gcc has macros
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define MOTES_TEST_SANITIZED
 #endif
@@ -33,7 +33,7 @@ constexpr bool kSanitized = false;
 #endif
 constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
 
-/// Does what the first word of the request says.
+/// Misbehaves as the first word of the request demands.
 std::string misbehave(std::string_view request, std::span<std::byte> shared) {
   if (request == "crash") std::raise(SIGSEGV);
   if (request == "abort") std::abort();
@@ -55,7 +55,7 @@ Jail misbehaving() {
 
 }  // namespace
 
-TEST_CASE("a jail answers, shares memory and passes on what was thrown") {
+TEST_CASE("a jail answers, shares memory and rethrows exceptions") {
   Jail jail("file", kMemory, []() -> Serve { return misbehave; });
   CHECK(jail.ask("a") == "echo a");
   CHECK(jail.ask("") == "echo ");
@@ -72,7 +72,7 @@ TEST_CASE("a jail answers, shares memory and passes on what was thrown") {
   CHECK(jail.ask("still there") == "echo still there");
 }
 
-TEST_CASE("a jail's death is one line of the file's name") {
+TEST_CASE("the death of a jail is one line with the file's name") {
   for (const char* way : {"crash", "abort"}) {
     Jail jail = misbehaving();
     CHECK_THAT(error_of<InputError>([&] { jail.ask(way); }), Contains("file: ") && Contains("crashed"));

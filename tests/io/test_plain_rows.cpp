@@ -15,7 +15,7 @@ namespace {
 
 const io::TableOptions kPixels{Vec3{1, 1, 1}, std::nullopt};
 
-/// Loops of io take this many threads while it lives.
+/// Sets the number of threads of io's loops during its lifetime.
 class Threads {
  public:
   explicit Threads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
@@ -27,8 +27,8 @@ class Threads {
   int before_;
 };
 
-/// Rows of particle, frame, x, y, z, mass, parent; about every `every`-th is awkward in one of many ways.
-/// `quoted`: the same table with each number in quotes, which are read row by row.
+/// Rows of particle, frame, x, y, z, mass, parent; about every `every`-th is unusual in one of many ways.
+/// `quoted`: the same table with each number in quotes, so that it is read row by row.
 std::string awkward_table(std::size_t rows, std::size_t every, bool quoted) {
   std::mt19937_64 random(11);
   std::string text = "particle,frame,x,y,z,mass,parent\n";
@@ -71,7 +71,7 @@ void require_same_points(const io::PointTable& a, const io::PointTable& b) {
 
 }  // namespace
 
-TEST_CASE("blocks of plain rows cover a text, and end before what is not plain") {
+TEST_CASE("blocks of plain rows cover a text, and end before rows that are not plain") {
   PlainLayout layout{
       ',', {PlainField::frame, PlainField::coordinate, PlainField::number, PlainField::skip}, 1e3};
   const std::string plain = "0,1,2,a\n1,-1e3,nan,b b\r\n2, 5,,\n3.0,5,inf,x\"y\n";
@@ -154,7 +154,7 @@ TEST_CASE("errors and notes of large tables name the first line that has one") {
     CHECK_THAT(error_of<InputError>([&] { io::read_points_csv(dir / "t.csv", kPixels); }),
                Contains("t.csv:70004: z is 'wrong'"));
   }
-  SECTION("a quote that holds line ends, across blocks") {
+  SECTION("a quoted field with line ends, across blocks") {
     text += "3,1,2,3,\"";
     add(30000);
     text += "\"\n-1,1,2,3,7\n";

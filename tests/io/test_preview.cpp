@@ -97,7 +97,7 @@ TEST_CASE("projections keep the brightest voxel along z and along y, over all fr
   CHECK_THROWS_AS(projection.add(ramp({2, 3, 2}, {1, 1, 1})), InputError);
 }
 
-TEST_CASE("lines cover what they should, and nothing outside their clip") {
+TEST_CASE("lines cover the right pixels, and none outside their clip rectangle") {
   io::detail::Raster picture(20, 10);
   picture.line(2, 5, 18, 5, 2, {255, 255, 255}, {0, 0, 10, 10});
   CHECK(picture.pixel(5, 4)[0] == 255);
@@ -166,7 +166,7 @@ TEST_CASE("previews of degenerate tracks are still pictures") {
   io::write_preview_png(dir / "nan.png", {}, constant);
 }
 
-TEST_CASE("previews have the same bytes whenever they are written, and whole files or none") {
+TEST_CASE("previews have reproducible bytes, and appear whole or not at all") {
   const TempDir dir;
   const Projection projection = projected({5, 60, 90}, {1, 1, 2});
   io::write_preview_png(dir / "a.png", sample_tracks(), projection);

@@ -1,4 +1,4 @@
-// Matching problems in files: what is read, and what is said of what cannot be.
+// Matching problems in files: contents, and messages for bad files.
 
 #include <cmath>
 #include <fstream>
@@ -66,7 +66,7 @@ TEST_CASE("MatrixMarket arrays run down the columns") {
   CHECK(r.fraction_bits > 20);
 }
 
-TEST_CASE("MatrixMarket symmetric and pattern files mean both triangles and structure alone") {
+TEST_CASE("MatrixMarket symmetric files have both triangles, pattern files only structure") {
   const testing::TempDir dir;
   const auto file = io::read_problem(
       write(dir, "s.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n"));
@@ -95,8 +95,7 @@ TEST_CASE("damaged MatrixMarket files are refused with the line") {
   refused(with("coordinate", "elemental"), "neither array nor coordinate");
   refused(with("general", "hermitian"), "neither general nor symmetric");
   refused(with("2 3 3\n", "99999999999 3 3\n"), "2^31");
-  refused(write(dir, "nan.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n"),
-          ":3: a cost that is NaN");
+  refused(write(dir, "nan.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n"), ":3: a cost is NaN");
   refused(write(dir, "big.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n"),
           "cannot hold");
   refused(write(dir, "text.txt", "hello\n"), "not a matching problem");
@@ -135,7 +134,7 @@ TEST_CASE("HDF5 problems are CSR arrays or a matrix") {
   refused(path, "cost has 2");
 }
 
-TEST_CASE("graphs are read from structures alone, whatever the values") {
+TEST_CASE("graphs are read from the structure, whatever the values") {
   const testing::TempDir dir;
   const auto graph = io::read_graph(write(dir, "a.mtx", kCoordinates));
   CHECK(graph.rows == 2);

@@ -1,4 +1,4 @@
-/// The challenge organisers' own program, and ours, on the same files.
+/// Compares the challenge organisers' program with ours on the same files.
 
 #include <fstream>
 #include <map>

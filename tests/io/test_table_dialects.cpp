@@ -130,19 +130,19 @@ TEST_CASE("units in the names of columns") {
   CHECK(points.frames[1].z_um == std::vector<double>{250 * 1e-3});
   CHECK(Dialect("frame,x_nm,y_nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
   CHECK(Dialect("frame,X (mm),Y (mm)\n0,5,6\n").points().frames[0].x_um[0] == 5e3);
-  CHECK_THAT(Dialect("frame,x [nm],y [nm],z\n0,5,6,7\n").refusal(), Contains("'z' does not go with"));
+  CHECK_THAT(Dialect("frame,x [nm],y [nm],z\n0,5,6,7\n").refusal(), Contains("'z' does not match"));
   for (const char* header :
        {"frame,x_um,y,z_um", "frame,x,y_um,z", "frame,x [nm],y,z", "frame,POSITION_X,y_um,z"})
     CHECK_THAT(Dialect(std::string(header) + "\n0,5,6,7\n").refusal(),
                Contains("units are mixed") && Contains("states one") && Contains("rename the columns"));
   CHECK_THAT(Dialect("frame,POSITION_X,y,z\n0,5,6,7\n").refusal(),
-             Contains("do not go together") && Contains("--columns \"x=POSITION_X,y=y\""));
+             Contains("are of different families") && Contains("--columns \"x=POSITION_X,y=y\""));
   CHECK_THAT(Dialect("frame,x_um,z_um\n0,5,6\n").refusal(), Contains("no y column"));
   const io::PointTable timed = Dialect("frame,time [ms],x_um,y_um\n0,0,1,1\n1,50,1,1\n2,100,1,1\n").points();
   CHECK(timed.dt_s == 0.05);
 }
 
-TEST_CASE("columns that other programs name are pointed to") {
+TEST_CASE("column names of other programs are suggested") {
   const auto refusal = [](const std::string& header, const std::string& row) {
     return Dialect(header + "\n" + row + "\n").refusal();
   };
@@ -225,7 +225,7 @@ TEST_CASE("decimal commas") {
   CHECK_FALSE(points.noted("decimal commas"));
 }
 
-TEST_CASE("input.columns says which column is what") {
+TEST_CASE("input.columns assigns columns") {
   const Dialect table("when,cx,cy,cz,cell\n0,1,2,3,a\n1,1,2,3,a\n");
   CHECK_THAT(table.refusal(),
              Contains("no frame column") && Contains("'when'") && Contains("--columns frame=NAME"));
@@ -250,7 +250,7 @@ TEST_CASE("an integer t in seconds is not taken as frames") {
              Contains("not multiples of one interval"));
 }
 
-TEST_CASE("input.unit says what plain lengths are") {
+TEST_CASE("input.unit sets the unit of plain lengths") {
   const Dialect table("particle,frame,x,y,z\n1,0,1000,2000,3000\n");
   CHECK_THAT(table.refusal(), Contains("input.unit") && Contains("input.voxel_um"));
   CHECK(table.points(unit(io::TableUnit::um)).frames[0].x_um[0] == 1000);
@@ -263,7 +263,7 @@ TEST_CASE("input.unit says what plain lengths are") {
   CHECK(table.points(scaled).frames[0].z_um[0] == 3000 * 0.3);
 }
 
-TEST_CASE("what spreadsheets add: a line sep=, rows of empty fields, UTF-16, Latin-1") {
+TEST_CASE("tables of spreadsheets: a line sep=, rows of empty fields, UTF-16, Latin-1") {
   const std::string rows = "0;1.5;2;3\n1;1.6;2;3\n";
   for (const char* first : {"sep=;\n", "\"sep=;\"\r\n", "SEP=;\n\n"}) {
     INFO(first);
@@ -302,7 +302,7 @@ TEST_CASE("names in Latin-1 are asked for in UTF-8") {
   CHECK(table.points(columns({{"frame", "Slice n\xC2\xB0"}})).frames[0].x_um == std::vector<double>{5});
 }
 
-TEST_CASE("R's write.table names no column for the names of its rows") {
+TEST_CASE("R's write.table has no name for the column of row names") {
   const Dialect table("\"frame\" \"x_um\" \"y_um\"\n\"1\" 0 5 6\n\"2\" 1 5.5 6\n");
   const io::PointTable points = table.points();
   REQUIRE(points.frames.size() == 2);
@@ -329,7 +329,7 @@ TEST_CASE("a line of units below the header") {
   CHECK_THAT(Dialect("frame,x,y\n-,px,px\n0,2,3\n").refusal(), Contains("input.unit"));
 }
 
-TEST_CASE("times with a unit stand in for frames, and a column has one role") {
+TEST_CASE("times with a unit replace frames, and a column has one role") {
   for (const std::string name : {"t_s", "time [s]", "Time (sec)"}) {
     const io::PointTable points = Dialect(name + ",x_um,y_um\n0,1,2\n0.5,1,2\n1.5,1,2\n").points();
     CHECK(points.dt_s == 0.5);
@@ -340,7 +340,7 @@ TEST_CASE("times with a unit stand in for frames, and a column has one role") {
              Contains("'a' is called x and y"));
 }
 
-TEST_CASE("a table is known by its content") {
+TEST_CASE("a table is recognised by its content") {
   CHECK(io::is_text_table(Dialect("frame x y\n0 1 2\n", "t.dat").path()));
   CHECK(io::is_text_table(Dialect("# title\n\nframe;x;y\n0;1,5;2\n", "t").path()));
   for (const char* text :
@@ -353,8 +353,7 @@ TEST_CASE("a faulty cell is named with what to do about it") {
   CHECK_THAT(Dialect(head + "1,#N/A,2\n").refusal(),
              Contains("t.csv:3") && Contains("x_um") && Contains("correct the cell or remove the row"));
   CHECK_THAT(Dialect(head + "1,,2\n").refusal(), Contains("correct the cell or remove the row"));
-  CHECK_THAT(Dialect("frame;x_um;y_um\n0;1.234,5;2\n").refusal(),
-             Contains("without separators of thousands"));
+  CHECK_THAT(Dialect("frame;x_um;y_um\n0;1.234,5;2\n").refusal(), Contains("without thousands separators"));
   CHECK_THAT(Dialect(head + "0.5,1,2\n").refusal(), Contains("--columns time=frame"));
   CHECK_THAT(Dialect(head + "1,2,5,3,5\n").refusal(), Contains("separate columns by semicolons"));
   CHECK_THAT(Dialect(head + "1,2\n").refusal(), Contains("correct the row") && !Contains("semicolons"));

@@ -51,7 +51,7 @@ TEST_CASE("tracks.csv of no tracks is an empty set") {
   CHECK(io::read_tracks_csv(dir / "t.csv").tracks() == 0);
 }
 
-TEST_CASE("property names that columns already bear get another") {
+TEST_CASE("properties with the name of a column get another name") {
   const TempDir dir;
   TrackSet tracks;
   add_track(tracks, 1, {0, 1});
@@ -92,7 +92,7 @@ TEST_CASE("a table of points keeps frames, gaps and known columns") {
     CHECK(same_bits(back.frames[i].x_um, frames[i].x_um));
     CHECK(same_bits(back.frames[i].z_um, frames[i].z_um));
     CHECK(same_bits(back.frames[i].radius_um, frames[i].radius_um));
-    CHECK(back.frames[i].intensity.empty());  // of no frame known
+    CHECK(back.frames[i].intensity.empty());  // unknown in all frames
     CHECK(same_bits(back.frames[i].quality, frames[i].quality));
     require_same_columns(back.frames[i].properties, frames[i].properties);
   }
@@ -145,7 +145,7 @@ TEST_CASE("plain coordinates are scaled, x_um is not") {
   CHECK(Table("particle,frame,x,y\n1,3,1,2\n").tracks(options).x_um[0] == 0.5);
 }
 
-TEST_CASE("columns without meaning become properties, others are named in the notes") {
+TEST_CASE("columns without a role become properties, others are listed in the notes") {
   const auto table = Table(
                          "particle,frame,x,y,mass,name,parent,empty,QUALITY,radius_px,intensity\n"
                          "4,0,1,2,3.5,EMS,-1,,0.5,2,\n4,1,1,2,nan,ABp,-1,NA,1,2,9\n")
@@ -166,7 +166,7 @@ TEST_CASE("columns without meaning become properties, others are named in the no
                         Contains("'name'") && Contains("line 2"));
 }
 
-TEST_CASE("times give the frame interval only where they are regular") {
+TEST_CASE("times give the frame interval only if they are regular") {
   const auto regular = Table("frame,t_s,x,y\n2,10.5,0,0\n4,11.5,0,0\n5,12,0,0\n").points();
   CHECK(regular.dt_s == 0.5);
   CHECK(regular.frames[0].time_s == 10.5);
@@ -186,7 +186,7 @@ TEST_CASE("times give the frame interval only where they are regular") {
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n").points().dt_s);
 }
 
-TEST_CASE("irregular times stay the frames' own where they keep near a constant interval") {
+TEST_CASE("irregular times are kept as the frames' times if they are near a constant interval") {
   const std::string text = "frame,t_s,x,y\n0,0.1,0,0\n0,0.1,1,0\n1,0.8,0,0\n3,3.2,0,0\n4,3.9,0,0\n";
   const auto jittered = Table(text).points();
   REQUIRE(jittered.dt_s);
@@ -199,7 +199,7 @@ TEST_CASE("irregular times stay the frames' own where they keep near a constant 
   CHECK(jittered.frames[0].properties.empty());
   REQUIRE(jittered.notes.size() == 2);
   CHECK_THAT(jittered.notes[1] + jittered.notes[0], Contains("frames keep its times"));
-  // An interval that agrees is taken as it is, another one overrides the times.
+  // A given interval that agrees keeps the times, another one overrides them.
   const auto same = Table(text).points({Vec3{1, 1, 1}, 1.0});
   CHECK(same.dt_s == 1.0);
   CHECK(same.frames[4].time_s == 3.9);
@@ -207,7 +207,7 @@ TEST_CASE("irregular times stay the frames' own where they keep near a constant 
   CHECK(other.dt_s == 2.0);
   CHECK(other.frames[4].time_s == 8);
   CHECK(other.frames[0].properties.at(0).name == "t_s");
-  // Times that differ within a frame, or run away, are not the frames' times.
+  // Times that differ within a frame, or diverge, are not the frames' times.
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n0,0.3,1,0\n1,1,0,0\n2,2.2,0,0\n").points().dt_s);
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n1,1,0,0\n2,10,0,0\n3,100,0,0\n").points().dt_s);
 }
@@ -234,7 +234,7 @@ TEST_CASE("TrackMate's spot table: header lines in words and units, spots withou
   CHECK(points.frames[0].quality == std::vector<double>{5.5, 4});
 }
 
-TEST_CASE("TrackMate's columns with times in place of frames") {
+TEST_CASE("TrackMate's columns with times instead of frames") {
   const io::PointTable points =
       Table(
           "t_s,ID,QUALITY,POSITION_X,POSITION_Y\n(sec),,(quality),(micron),(micron)\n"
@@ -259,7 +259,7 @@ TEST_CASE("tracks of a table") {
   CHECK(tracks.detection == std::vector<std::int64_t>(5, -1));
 }
 
-TEST_CASE("bad tables are refused with file and line") {
+TEST_CASE("bad tables are rejected with file and line") {
   CHECK_THAT(refusal(""), Contains("empty"));
   CHECK_THAT(refusal("# only a comment\n\n"), Contains("empty"));
   CHECK_THAT(refusal("0,1,2,3\n1,2,3,4\n"), Contains("t.csv:1: no header"));
@@ -314,7 +314,7 @@ TEST_CASE("damaged tables never crash the readers") {
                       [](const auto& path) { io::read_points_csv(path, kPixels); });
 }
 
-TEST_CASE("tables that cannot be written leave nothing behind") {
+TEST_CASE("tables that cannot be written leave no files") {
   const TempDir dir;
   spill(dir / "file", "x");
   CHECK_THROWS_AS(io::write_tracks_csv(dir / "file/t.csv", sample_tracks()), ResourceError);

@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Tracks with a division (7 -> 3, 12), a mother with one daughter alone (3 -> 20), a gap and a single point.
+/// Tracks with a division (7 -> 3, 12), a mother with only one daughter (3 -> 20), a gap and a single point.
 TrackSet lineage(const std::string& unit = "um", std::optional<double> dt_s = 0.25) {
   TrackSet tracks;
   tracks.dt_s = dt_s;
@@ -37,7 +37,7 @@ TrackSet lineage(const std::string& unit = "um", std::optional<double> dt_s = 0.
   return tracks;
 }
 
-/// The same tracks by rising number.
+/// The same tracks sorted by number.
 TrackSet sorted(const TrackSet& tracks) {
   std::vector<std::size_t> order(tracks.tracks());
   for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
@@ -142,7 +142,7 @@ TEST_CASE("TrackMate units become um and s") {
   CHECK_FALSE(plain.dt_s);
 }
 
-TEST_CASE("spots that TrackMate's filters hide are left out, and the notes say so") {
+TEST_CASE("spots that TrackMate's filters hide are left out, with a note") {
   const std::string hidden = GENERATE("0", "0.0");
   const std::string spots = spot(1, 0, "VISIBILITY=\"1\"") + spot(2, 1, "VISIBILITY=\"" + hidden + "\"") +
                             spot(3, 2, "VISIBILITY=\"1\"") + spot(5, 3);
@@ -179,14 +179,14 @@ TEST_CASE("a TrackMate track that divides and merges is cut into its branches") 
   CHECK_THAT(notes[2], Contains("1 points belong to no track"));
 }
 
-TEST_CASE("bad TrackMate files are refused with the byte where the fault is") {
+TEST_CASE("bad TrackMate files are rejected with the byte offset") {
   const auto refusal = [](const std::string& text) { return error_of<InputError>([&] { parse(text); }); };
   CHECK_THAT(refusal(document(spot(1, 0) + spot(1, 1), "")),
              Contains("byte") && Contains("two spots have this number"));
   CHECK_THAT(refusal(document(spot(1, 0), edge(1, 9))),
              Contains("SPOT_TARGET_ID=\"9\"") && Contains("no visible spot"));
   CHECK_THAT(refusal(document(spot(1, 0) + spot(2, 0), edge(1, 2))), Contains("two points of frame 0"));
-  CHECK_THAT(refusal(document(spot(1, -1), "")), Contains("frames count from 0"));
+  CHECK_THAT(refusal(document(spot(1, -1), "")), Contains("frames are numbered from 0"));
   CHECK_THAT(refusal(document("<Spot ID=\"1\" FRAME=\"0\" POSITION_X=\"NaN\" POSITION_Y=\"1\"/>", "")),
              Contains("finite"));
   CHECK_THAT(refusal("<TrackMate><Model>"), Contains("malformed XML"));
@@ -207,7 +207,7 @@ TEST_CASE("real TrackMate and MaMuT files") {
   CHECK(mamut.tracks() >= 6);
   const TrackSet old = io::read_tracks(formats / "Celegans-5pc_3D_oldformat.xml", {}, &notes);
   CHECK(old.length_unit == "um");
-  CHECK(old.dt_s == 60.0);  // its spots say 1 min a frame, its image 2 min
+  CHECK(old.dt_s == 60.0);  // its spots state 1 min per frame, its image 2 min
   CHECK(std::any_of(notes.begin(), notes.end(),
                     [](const auto& n) { return n.find("120 s a frame") != std::string::npos; }));
   const TrackSet merging =
@@ -217,7 +217,7 @@ TEST_CASE("real TrackMate and MaMuT files") {
   CHECK(io::read_trackmate_points(formats / "FakeTracks_v7.0.5.xml").frames.size() == 50);
 }
 
-TEST_CASE("links of written graphs lead from the earlier point to the later one, of mothers too") {
+TEST_CASE("links of written graphs lead from earlier to later points, also from mothers") {
   const TrackSet tracks = lineage();
   const io::detail::TrackLinks links = io::detail::links_of(tracks);
   CHECK(links.edges.size() == 2 + 2 + 1 + 1 + 3);  // along the tracks, and from mothers to daughters

@@ -53,7 +53,7 @@ TEST_CASE("tracks.h5 keeps empty sets, empty tracks and odd property names") {
   require_same_tracks(tracks, io::read_tracks_h5(dir / "odd.h5"));
 }
 
-TEST_CASE("tracks.h5 has the same bytes whenever it is written") {
+TEST_CASE("tracks.h5 has reproducible bytes") {
   const TempDir dir;
   const auto frames = sample_frames();
   const io::TracksH5Extras extras{&frames, {0.1, 0.2, 0.3}, "source", std::string(100'000, 'c')};
@@ -63,7 +63,7 @@ TEST_CASE("tracks.h5 has the same bytes whenever it is written") {
   CHECK(slurp(dir / "a.h5") == slurp(dir / "b.h5"));
 }
 
-TEST_CASE("tracks.h5 records the detections and what the run was") {
+TEST_CASE("tracks.h5 records the detections and the settings of the run") {
   const TempDir dir;
   const auto frames = sample_frames();
   io::write_tracks_h5(dir / "t.h5", sample_tracks(), {&frames, {1, 2, 3}, "a.tif", "input: {}\n"});
@@ -79,7 +79,7 @@ TEST_CASE("tracks.h5 records the detections and what the run was") {
   CHECK_FALSE(file.number_attribute("nothing"));
 }
 
-TEST_CASE("tracks.h5 that contradict themselves are refused") {
+TEST_CASE("tracks.h5 files that contradict themselves are rejected") {
   const TempDir dir;
   const auto refusal = [&](const TrackSet& tracks) {
     io::write_tracks_h5(dir / "bad.h5", tracks);
@@ -117,7 +117,7 @@ TEST_CASE("tracks.h5 that contradict themselves are refused") {
   CHECK_THAT(refusal(tracks), Contains("units"));
 }
 
-TEST_CASE("what is not a tracks.h5 is refused") {
+TEST_CASE("other files than tracks.h5 are rejected") {
   const TempDir dir;
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_h5(dir / "absent.h5"); }), Contains("no such file"));
   spill(dir / "text.h5", "particle,frame,x,y\n");
@@ -151,24 +151,25 @@ TEST_CASE("tracks.h5 lengths beyond the file's size are refused before allocatin
              Contains("more than the file"));
 }
 
-TEST_CASE("damaged tracks.h5 never crash the reader") {
+TEST_CASE("damaged tracks.h5 files never crash the reader") {
   const TempDir dir;
   io::write_tracks_h5(dir / "t.h5", sample_tracks());
   read_damaged_copies(dir / "d.h5", slurp(dir / "t.h5"), 400,
                       [](const auto& path) { io::read_tracks_h5(path); });
 }
 
-TEST_CASE("a tracks.h5 that cannot be written leaves nothing behind") {
+TEST_CASE("a tracks.h5 that cannot be written leaves no files") {
   const TempDir dir;
   spill(dir / "file", "x");
   CHECK_THROWS_AS(io::write_tracks_h5(dir / "file/tracks.h5", sample_tracks()), ResourceError);
   TrackSet tracks = sample_tracks();
-  tracks.point_properties.push_back(tracks.point_properties[0]);  // HDF5 refuses a name twice, midway
+  tracks.point_properties.push_back(
+      tracks.point_properties[0]);  // HDF5 rejects a repeated name, in the middle of the work
   CHECK_THROWS_AS(io::write_tracks_h5(dir / "twice.h5", tracks), ResourceError);
   CHECK(files_in(dir.path()) == 1);
 }
 
-TEST_CASE("Long columns, encoded side by side, read back to the same bits") {
+TEST_CASE("Long columns, encoded in parallel, read back to the same bits") {
   TrackSet tracks;
   const std::size_t points = 5 * 65536 + 123;
   std::uint64_t state = 1;

@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A VTK file in the text form that other tools write.
+/// A VTK file in text form, as other programs write it.
 std::string polydata(const std::string& arrays, const std::string& cells) {
   return "<?xml version=\"1.0\"?><VTKFile type=\"PolyData\" version=\"0.1\" "
          "byte_order=\"LittleEndian\"><PolyData>"
@@ -59,11 +59,11 @@ TEST_CASE("tracks.vtp keeps tracks to the bit") {
   require_same_columns(tracks.track_properties, back.track_properties);
 }
 
-TEST_CASE("tracks.vtp states how long each track is, in points and in time") {
+TEST_CASE("tracks.vtp states the length of each track, in points and in time") {
   const TempDir dir;
   io::write_tracks_vtp(dir / "t.vtp", sample_tracks());  // frames 0 1 2 5 6, 4, 3 4 5, 0 2; 0.1 s apart
   std::string bytes = slurp(dir / "t.vtp");
-  // Under other names the reader takes them for properties.
+  // Under other names the reader treats them as properties.
   for (const auto& [name, other] :
        {std::pair("\"duration\"", "\"how_long\""), {"\"length\"", "\"points\""}}) {
     REQUIRE(bytes.find(name) != std::string::npos);
@@ -82,7 +82,7 @@ TEST_CASE("tracks.vtp states how long each track is, in points and in time") {
   for (std::size_t t = 0; t < 4; ++t) CHECK(duration[t] == Approx(std::vector{0.6, 0.0, 0.2, 0.2}[t]));
 }
 
-TEST_CASE("tracks.vtp takes names that clash or that XML cannot hold") {
+TEST_CASE("tracks.vtp allows names that clash or that XML does not allow") {
   const TempDir dir;
   TrackSet tracks;
   add_track(tracks, 1, {0, 1});
@@ -105,7 +105,7 @@ TEST_CASE("tracks.vtp of no tracks and of single points") {
   require_same_tracks(tracks, io::read_tracks_vtp(dir / "one.vtp"));
 }
 
-TEST_CASE("VTK outputs have the same bytes whenever they are written") {
+TEST_CASE("VTK outputs have reproducible bytes") {
   const TempDir dir;
   io::write_tracks_vtp(dir / "a.vtp", sample_tracks());
   io::write_tracks_vtp(dir / "b.vtp", sample_tracks());
@@ -123,7 +123,7 @@ TEST_CASE("runs end where frames are missing") {
   CHECK(cut_runs({}, 1).empty());
 }
 
-TEST_CASE("speed is the way to both neighbours over its time") {
+TEST_CASE("speed is the path to both neighbours divided by its time") {
   TrackSet tracks;
   tracks.dt_s = 0.5;
   tracks.track_id = {1};
@@ -156,7 +156,7 @@ TEST_CASE("foreign PolyData with track_id and frame is read") {
   CHECK(by_points.point_properties.at(0).name == "mass");
 }
 
-TEST_CASE("PolyData that holds no tracks, or nonsense, is refused") {
+TEST_CASE("PolyData without tracks, or with invalid ones, is rejected") {
   const TempDir dir;
   const auto refusal = [&](const std::string& text) {
     spill(dir / "bad.vtp", text);
@@ -198,7 +198,7 @@ TEST_CASE("a VTK file that crashes VTK's reader is refused") {
   const TempDir dir;
   io::write_tracks_vtp(dir / "t.vtp", sample_tracks());
   std::string bytes = slurp(dir / "t.vtp");
-  const std::string name = "Name=\"length\"";  // two arrays of one name
+  const std::string name = "Name=\"length\"";  // two arrays with the same name
   const std::size_t at = bytes.find(name);
   REQUIRE(at != std::string::npos);
   bytes.replace(at, name.size(), "Name=\"parent\"");
@@ -207,7 +207,7 @@ TEST_CASE("a VTK file that crashes VTK's reader is refused") {
              Contains("t.vtp: the process that reads this file crashed"));
 }
 
-TEST_CASE("frames.pvd names one file a frame that has points, with its time") {
+TEST_CASE("frames.pvd names one file per frame with points, with its time") {
   const TempDir dir;
   spill(dir / "out/keep.txt", "");
   io::write_frames_pvd(dir / "out/frames.pvd", sample_tracks());
@@ -216,7 +216,7 @@ TEST_CASE("frames.pvd names one file a frame that has points, with its time") {
   CHECK(files_in(dir / "out/frames") == 7);
   CHECK(std::filesystem::exists(dir / "out/frames/frame_000000.vtp"));
 
-  // A later run with fewer frames takes its own old files away, and nothing else.
+  // A later run with fewer frames removes only old files of motes.
   spill(dir / "out/frames/frame_a.vtp", "");
   spill(dir / "out/frames/000001.ome.tif", "");
   TrackSet tracks;
@@ -228,7 +228,7 @@ TEST_CASE("frames.pvd names one file a frame that has points, with its time") {
   CHECK_THAT(slurp(dir / "out/empty.pvd"), Contains("<Collection>\n  </Collection>"));
 }
 
-TEST_CASE("VTK outputs that cannot be written leave nothing behind") {
+TEST_CASE("VTK outputs that cannot be written leave no files") {
   const TempDir dir;
   spill(dir / "file", "x");
   CHECK_THROWS_AS(io::write_tracks_vtp(dir / "file/t.vtp", sample_tracks()), ResourceError);
@@ -245,7 +245,7 @@ TEST_CASE("VTK outputs that cannot be written leave nothing behind") {
   CHECK(files_in(dir.path()) == 2);
 }
 
-TEST_CASE("frames.pvd of a long series thins its files out") {
+TEST_CASE("frames.pvd of a long series has fewer files") {
   const TempDir dir;
   TrackSet tracks;
   std::vector<std::int32_t> frames(io::kMostFrameFiles + 1);
@@ -262,7 +262,7 @@ TEST_CASE("frames.pvd of a long series thins its files out") {
     CHECK(std::filesystem::exists(dir / "frames" / file));
 }
 
-TEST_CASE("Files of frames hold the first of very many properties, and tracks.vtp all") {
+TEST_CASE("Of very many properties, files of frames have the first ones, and tracks.vtp all") {
   const TempDir dir;
   TrackSet tracks;
   add_track(tracks, 1, {5, 6});

@@ -62,7 +62,7 @@ TEST_CASE("tracks.vtkhdf keeps tracks to the bit") {
   CHECK(slurp(dir / "again.vtkhdf") == slurp(dir / "t.vtkhdf"));
 }
 
-TEST_CASE("tracks.vtkhdf lays its steps out as the format has it") {
+TEST_CASE("tracks.vtkhdf arranges its steps as the format demands") {
   const TempDir dir;
   TrackSet tracks;
   add_track(tracks, 7, {0, 2});
@@ -97,7 +97,7 @@ TEST_CASE("long columns of tracks.vtkhdf are encoded by all threads and read bac
   require_same_tracks(tracks, io::read_tracks_vtkhdf(dir / "long.vtkhdf"));
 }
 
-TEST_CASE("foreign VTKHDF over time is read, in parts") {
+TEST_CASE("foreign temporal VTKHDF with several parts is read") {
   const TempDir dir;
   ForeignFile(dir / "f.vtkhdf")
       .times({.5, 1})
@@ -117,7 +117,7 @@ TEST_CASE("foreign VTKHDF over time is read, in parts") {
   CHECK(tracks.point_properties[0].values == std::vector<double>{1, 2, 4, 3});
 }
 
-TEST_CASE("VTKHDF that holds no tracks, or nonsense, is refused") {
+TEST_CASE("VTKHDF without tracks, or with invalid ones, is rejected") {
   const TempDir dir;
   const auto path = dir / "bad.vtkhdf";
   const auto refusal = [&](const auto& fill) {
@@ -133,17 +133,17 @@ TEST_CASE("VTKHDF that holds no tracks, or nonsense, is refused") {
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f).times({1, 2}).steps({2, 2}).places(kPlaces);
              }),
-             Contains("step 1 names parts that are not there"));
+             Contains("step 1 names parts that do not exist"));
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f).times({1, 2}).steps({2, 1}, {0, 2}, {1, 2, 2}).places(kPlaces);
              }),
-             Contains("step 1 wants more of track_id"));
+             Contains("step 1 needs more of track_id"));
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f).times({1, 2}).steps({2, 1}, {0, 2}, {1, -2, 2}).places(kPlaces);
              }),
-             Contains("NumberOfPoints holds -2"));
+             Contains("NumberOfPoints is -2"));
   CHECK_THAT(refusal([&](ForeignFile& f) { fields(f).times({1}).steps().places(kPlaces); }),
-             Contains("do not fit"));
+             Contains("do not match"));
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f).times({1, 2}).steps().places(kPlaces, 2);
              }),

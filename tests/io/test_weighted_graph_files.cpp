@@ -49,7 +49,7 @@ TEST_CASE("a symmetric file is a general graph, a general one bipartite, a patte
   CHECK(std::get<std::vector<std::int64_t>>(array.weights) == std::vector<std::int64_t>{1, 3, 2, 4});
 }
 
-TEST_CASE("weights that greedy matching cannot have are refused with the line") {
+TEST_CASE("weights that greedy matching does not allow are rejected with the line") {
   const testing::TempDir dir;
   const auto refused = [&](const std::string& text, const std::string& part) {
     const auto path = write(dir, text);
@@ -57,12 +57,11 @@ TEST_CASE("weights that greedy matching cannot have are refused with the line") 
     CHECK_THROWS_WITH(io::read_weighted_graph(path), Contains(part));
   };
   const std::string real = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 ";
-  refused(real + "-1\n", ":3: a weight that is negative, infinite or NaN");
-  refused(real + "nan\n", ":3: a weight that is negative, infinite or NaN");
-  refused(real + "inf\n", ":3: a weight that is negative, infinite or NaN");
+  refused(real + "-1\n", ":3: a weight is negative, infinite or NaN");
+  refused(real + "nan\n", ":3: a weight is negative, infinite or NaN");
+  refused(real + "inf\n", ":3: a weight is negative, infinite or NaN");
   refused(real + "x\n", ":3: a number expected");
-  refused("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 -4\n",
-          ":3: a weight that is negative");
+  refused("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 -4\n", ":3: a weight is negative");
   refused("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 1\n1 2 1\n",
           "was given in line 3 already");
   refused("%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 0\n", "complex");
@@ -72,7 +71,7 @@ TEST_CASE("weights that greedy matching cannot have are refused with the line") 
 TEST_CASE("weighted graphs are read as they were written") {
   const testing::TempDir dir;
   for (const auto& instance : testing::weighted_graphs(30, 1)) {
-    if (instance.name.starts_with("loops")) continue;  // which are not written
+    if (instance.name.starts_with("loops")) continue;  // loops are not written
     const auto graph = testing::with_weights(instance.graph, "double", 2);
     INFO(instance.name);
     io::write_weighted_graph(dir / "out.mtx", graph.view());

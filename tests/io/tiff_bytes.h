@@ -1,5 +1,5 @@
 #pragma once
-/// Small uncompressed TIFFs made byte by byte: the test's own idea of the format, independent of libtiff.
+/// Small uncompressed TIFFs made byte by byte, independently of libtiff.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,16 +21,16 @@ struct TiffSpec {
   int width = 13, height = 11, pages = 1;
   int rows_per_strip = 4;
   int tile = 0;             ///< side of square tiles; 0: strips
-  std::string description;  ///< of the first page
-  double resolution = 0;    ///< pixels per unit, both ways; 0: no tag
+  std::string description;  ///< description of the first page
+  double resolution = 0;    ///< pixels per unit along both axes; 0: no tag
   int resolution_unit = 1;  ///< 1 none, 2 inch, 3 cm
-  int directories = -1;     ///< -1: one a page; 1: only the first, the other pages' voxels follow it
+  int directories = -1;  ///< -1: one per page; 1: only the first, followed by the voxels of the other pages
   int samples = 1, bits = 0, sample_format = 0;  ///< 0: by type
   bool white_is_zero = false;
   std::function<std::uint64_t(int)> pattern;  ///< with `bits`: what is stored for a value; none: by type
 };
 
-/// The value at (page, y, x) of every file made here: small enough for u8, different everywhere near.
+/// The value at (page, y, x) of every file made here: fits u8, and differs from nearby values.
 inline int voxel_value(std::int64_t page, std::int64_t y, std::int64_t x) {
   return static_cast<int>((page * 37 + y * 17 + x * 3) % 251);
 }
@@ -118,7 +118,7 @@ class TiffBytes {
                                   {258, 3, {std::uint64_t(spec_.bits > 0 ? spec_.bits : 8 * voxel_bytes())}},
                                   {259, 3, {1}},
                                   {262, 3, {spec_.white_is_zero ? 0u : 1u}}};
-    // Directories go before voxels where later pages follow the first's voxels.
+    // Directories precede voxels if later pages follow the first page's voxels.
     const bool contiguous = spec_.directories >= 0;
     std::size_t directory = 0;
     if (contiguous) {
@@ -169,7 +169,8 @@ class TiffBytes {
 
   static int size_of_type(int type) { return type == 2 ? 1 : type == 3 ? 2 : type == 16 ? 8 : 4; }
 
-  /// Returns where the next directory's offset goes. Written over reserved space when `at` lies inside.
+  /// Returns the position of the next directory's offset. Overwrites reserved space if `at` is inside the
+  /// file.
   std::size_t write_directory(const std::vector<Entry>& entries, std::size_t link, std::size_t at) {
     patch(link, at);
     const std::size_t entry_bytes = spec_.big_tiff ? 20 : 12;
@@ -214,7 +215,7 @@ inline double voxel_at(const VolumeFrame& frame, std::int64_t z, std::int64_t y,
   return std::get<std::vector<float>>(frame.voxels)[at] * 8.0;
 }
 
-/// True when every voxel of plane z is that of `page`.
+/// Whether every voxel of plane z is that of `page`.
 inline bool plane_is_page(const VolumeFrame& frame, std::int64_t z, std::int64_t page) {
   for (std::int64_t y = 0; y < frame.shape.ny; ++y)
     for (std::int64_t x = 0; x < frame.shape.nx; ++x)

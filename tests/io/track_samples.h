@@ -1,5 +1,5 @@
 #pragma once
-/// Track sets, damaged files and quiet runs that the tests of the track formats share.
+/// Track sets, damaged files and quiet runs for the tests of track formats.
 
 #include <bit>
 #include <cmath>
@@ -23,7 +23,7 @@
 
 namespace motes::testing {
 
-/// Adds a track with the given frames; coordinates are awkward doubles.
+/// Adds a track with the given frames; its coordinates need all digits of a double.
 inline void add_track(TrackSet& tracks, std::int64_t id, const std::vector<std::int32_t>& frames) {
   for (const std::int32_t frame : frames) {
     const double seed = static_cast<double>(id) * 1.1 + frame / 3.0;
@@ -73,7 +73,7 @@ inline void require_same_columns(const std::vector<PropertyColumn>& a, const std
   }
 }
 
-/// Paths alone: what every format keeps.
+/// Compares only paths, which every format keeps.
 inline void require_same_paths(const TrackSet& a, const TrackSet& b) {
   REQUIRE(a.track_offsets == b.track_offsets);
   REQUIRE(a.frame == b.frame);
@@ -82,7 +82,7 @@ inline void require_same_paths(const TrackSet& a, const TrackSet& b) {
   CHECK(same_bits(a.z_um, b.z_um));
 }
 
-/// Paths, numbers, mothers, times, unit and the points' properties.
+/// Compares paths, numbers, mothers, times, unit and the points' properties.
 inline void require_same_tracks(const TrackSet& a, const TrackSet& b) {
   require_same_paths(a, b);
   CHECK(a.track_id == b.track_id);
@@ -93,7 +93,7 @@ inline void require_same_tracks(const TrackSet& a, const TrackSet& b) {
   require_same_columns(a.point_properties, b.point_properties);
 }
 
-/// What standard error receives while it lives.
+/// Captures standard error during its lifetime.
 class StderrCapture {
  public:
   StderrCapture() : file_(std::tmpfile()), saved_(dup(2)) { dup2(fileno(file_), 2); }
@@ -118,7 +118,7 @@ class StderrCapture {
   int saved_;
 };
 
-/// The bytes cut off, or with a few of them changed.
+/// The bytes truncated, or with a few of them changed.
 inline std::string damaged(std::string bytes, std::mt19937& random) {
   if (bytes.empty()) return bytes;
   if (random() % 4 == 0) {
@@ -132,9 +132,9 @@ inline std::string damaged(std::string bytes, std::mt19937& random) {
   return bytes;
 }
 
-/// Reads `rounds` damaged copies of `bytes`: each is read or refused with an error of ours, on one line, and
-/// nothing reaches standard error. At least `least_refused` (-1: a tenth) must be refused: a
-/// reader that accepts anything fails.
+/// Reads `rounds` damaged copies of `bytes`. Each must be read, or rejected with a one-line Error, and
+/// nothing may reach standard error. At least `least_refused` (-1: a tenth) must be rejected, since a
+/// reader that accepts everything would be wrong.
 template <class Read>
 void read_damaged_copies(const std::filesystem::path& path, const std::string& bytes, int rounds,
                          const Read& read, int least_refused = -1) {
@@ -163,7 +163,7 @@ void read_damaged_copies(const std::filesystem::path& path, const std::string& b
   CHECK(refused >= (least_refused == -1 ? rounds / 10 : least_refused));
 }
 
-/// The message of the Error that `action` throws; empty where it throws none.
+/// The message of the Error that `action` throws; empty if it throws none.
 template <class Expected, class Action>
 std::string error_of(const Action& action) {
   try {

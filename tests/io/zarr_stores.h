@@ -1,5 +1,5 @@
 #pragma once
-/// Zarr stores made in place, version 2 and 3, with every codec that the reader knows.
+/// Zarr stores written by the tests, version 2 and 3, with every codec that the reader knows.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace motes::testing {
 struct ZarrSpec {
   int version = 3;
   std::vector<std::int64_t> shape, chunk;
-  std::vector<std::int64_t> inner;  ///< chunks of a shard; empty: no shards
+  std::vector<std::int64_t> inner;  ///< chunk shape within a shard; empty: no shards
   std::string codec;                ///< "", blosc, zstd, gzip
   std::string type = "uint16";
 };
@@ -60,7 +60,7 @@ inline std::string encoded(const std::string& codec, const std::string& bytes) {
   return out;
 }
 
-/// The bytes of the box at `start` of the array of `shape`, beyond whose edges are zeros.
+/// The bytes of the box at `start` of an array of `shape`, with zeros beyond its edges.
 inline std::string box_bytes(const std::vector<std::uint16_t>& values, const std::vector<std::int64_t>& shape,
                              const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& count) {
   std::string out;
@@ -109,7 +109,7 @@ inline std::string array_json(const ZarrSpec& spec) {
          codecs_json(spec) + "}";
 }
 
-/// One array of uint16; chunks of zeros alone are left out, as writers do.
+/// Writes an array of uint16; chunks of zeros are omitted, as by other writers.
 inline void write_zarr_array(const std::filesystem::path& node, const ZarrSpec& spec,
                              const std::vector<std::uint16_t>& values) {
   put(node / (spec.version == 2 ? ".zarray" : "zarr.json"), array_json(spec));
@@ -149,7 +149,7 @@ inline void write_zarr_array(const std::filesystem::path& node, const ZarrSpec& 
   }
 }
 
-/// OME metadata of an image whose array is "0": axes t, c, z, y, x.
+/// OME metadata of an image with the array "0" and axes t, c, z, y, x.
 inline std::string multiscales_json(const std::string& version) {
   const std::string image =
       R"("multiscales": [{"version": ")" + version +

@@ -22,7 +22,7 @@ namespace motes::io {
 /// A finished frame.
 struct CheckpointRecord {
   Detections detections;
-  double threshold = 0;  ///< least quality of the spots that were kept
+  double threshold = 0;  ///< lowest quality of the kept spots
 };
 
 /// A record's payload, and back. record_of throws InputError unless the bytes are exactly one record.

@@ -18,7 +18,7 @@ struct DetectionsOrigin {
 void write_detections_h5(const std::filesystem::path& path, const DetectionSeries& series,
                          const DetectionsOrigin& origin = {});
 
-/// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
+/// Throws InputError if the file is not HDF5, is truncated, lacks a dataset or contradicts itself.
 PointTable read_detections_h5(const std::filesystem::path& path);
 
 /// The detections of a part of a series, and the configuration that produced them.
@@ -31,7 +31,7 @@ struct DetectionsPart {
 /// read_detections_h5, and if the file does not contain the configuration.
 DetectionsPart read_detections_part(const std::filesystem::path& path);
 
-/// True when the file is an HDF5 file with a group /detections and none /tracks.
+/// Whether the file is HDF5 with a group /detections and no group /tracks.
 bool is_detections_h5(const std::filesystem::path& path);
 
 }  // namespace motes::io

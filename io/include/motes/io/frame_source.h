@@ -1,7 +1,7 @@
 #pragma once
-/// Reads volume series one frame at a time: TIFF, BigTIFF, OME-TIFF, ImageJ hyperstacks, BigDataViewer
-/// HDF5, Imaris, OME-Zarr, N5 and folders of volumes. Memory holds one frame, however long the series; with
-/// frames_in_files, not even a whole frame.
+/// Reads volume series one frame at a time: TIFF, BigTIFF, OME-TIFF, ImageJ hyperstacks, BigDataViewer HDF5,
+/// Imaris, OME-Zarr, N5 and folders of volumes. Only one frame is in memory, whatever the length of the
+/// series; with frames_in_files not even a whole frame.
 
 #include <filesystem>
 #include <memory>
@@ -50,36 +50,35 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const SeriesInfo& info() const = 0;
-  /// Reads frame t in [0, frames). Not thread-safe. Throws InputError (what, which file, where) for damaged
-  /// data.
+  /// Reads frame t in [0, frames). Not thread-safe. Throws InputError (fault, file, place) for damaged data.
   virtual VolumeFrame read(std::int32_t t) = 0;
 
-  /// Reads the voxels of frame t into `out` [voxels * bytes_per_voxel], which must be zero. Throws as
-  /// read(). The readers of this library need no more memory than that of a page, chunk or block besides.
+  /// Reads the voxels of frame t into `out` [voxels * bytes_per_voxel], which must be zero. Throws as read().
+  /// The readers of this library need additional memory for only one page, chunk or block.
   virtual void read_voxels(std::int32_t t, std::span<std::byte> out);
 
-  /// As read(t), in the memory of an earlier frame where the reader can use that: memory that was never
-  /// touched takes longer to get than voxels take to copy.
+  /// As read(t), in the memory of an earlier frame if the reader can use it, since allocating new memory
+  /// takes longer than copying voxels.
   virtual VolumeFrame read_over(std::int32_t t, VolumeFrame earlier);
 
-  /// Another reader of the same series, for another thread; null for formats that have none. Throws
-  /// InputError where the files have changed.
+  /// Another reader of the same series, for another thread; null for formats without one. Throws InputError
+  /// if the files have changed.
   virtual std::unique_ptr<FrameSource> again() const { return nullptr; }
 };
 
-/// Opens a file or a folder. Throws InputError if it does not exist, is damaged, or has an unknown format
-/// or voxel type; also if the metadata do not tell z from t, naming the key to set. A missing voxel size or
-/// frame interval is not an error here (`info` must be able to show the file); see require_calibration.
+/// Opens a file or a folder. Throws InputError if it does not exist, is damaged, or has an unknown format or
+/// voxel type; also, naming the key to set, if the metadata do not distinguish z from t. A missing voxel size
+/// or frame interval is not an error here (`info` must be able to show the file); see require_calibration.
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options = {});
 
-/// As source.read(t), but if `scratch` is not null the voxels are in a file there.
+/// As source.read(t), but with the voxels in a file of `scratch` if that is not null.
 VolumeFrame read_frame(FrameSource& source, std::int32_t t, const std::shared_ptr<Scratch>& scratch);
 
 /// The same series, whose frames are read into files of `scratch` instead of memory.
 std::unique_ptr<FrameSource> frames_in_files(std::unique_ptr<FrameSource> source,
                                              std::shared_ptr<Scratch> scratch);
 
-/// Whether the path looks like something that open_frames reads, judged by content and not by name alone.
+/// Whether the path looks like something that open_frames reads, judged by content and not only by name.
 bool is_frames(const std::filesystem::path& path);
 
 /// Throws InputError naming input.voxel_um if the series has no voxel size, or input.dt_s if it has several

@@ -9,7 +9,7 @@
 
 namespace motes::io {
 
-/// True for a folder that is a Zarr group with GEFF metadata.
+/// Whether the folder is a Zarr group with GEFF metadata.
 bool is_geff(const std::filesystem::path& path);
 
 /// Reads tracks: nodes become points, and paths between divisions and merges become tracks; a node without

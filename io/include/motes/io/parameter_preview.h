@@ -12,8 +12,8 @@ namespace motes::io {
 
 /// The detections for one choice of parameters.
 struct ParameterPanel {
-  double radius_um = 0;   ///< of the circles
-  double threshold = -1;  ///< of quality; negative: none was given
+  double radius_um = 0;   ///< radius of the circles
+  double threshold = -1;  ///< lowest quality; negative: automatic
   std::size_t count = 0;  ///< detections found; may exceed those drawn
   Detections drawn;
 };

@@ -7,7 +7,7 @@
 
 namespace motes::io {
 
-/// An image whose rows run from the top.
+/// An image with rows from the top.
 struct RgbImage {
   int width = 0, height = 0;
   std::vector<std::uint8_t> bytes;  ///< [height * width * 3] red, green, blue

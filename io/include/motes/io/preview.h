@@ -30,8 +30,8 @@ class Projection {
   std::vector<float> xy_, xz_;
 };
 
-/// The preview draws every n-th track, and this is n: 1 up to 100,000 points; with more, lines would cover
-/// the picture.
+/// The preview draws every n-th track; this is n: 1 up to 100,000 points, more beyond, since lines would
+/// cover the picture.
 std::size_t preview_track_step(const TrackSet& tracks);
 
 /// Draws xy above xz in one picture, to scale in um and at most `max_pixels` wide, with tracks coloured by

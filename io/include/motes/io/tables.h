@@ -27,8 +27,8 @@ struct TableOptions {
   std::map<std::string, std::string> columns = {};
 };
 
-/// Throws InputError if a table of so many points spans implausibly many frames (over 500,000, and over
-/// 1,000 for each point). Each frame takes memory, and a single wrong frame number would create millions of
+/// Throws InputError if a table with this number of points spans implausibly many frames (over 500,000, and
+/// over 1,000 per point). Each frame takes memory, and a single wrong frame number would create millions of
 /// them.
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source);
 

@@ -17,15 +17,15 @@ struct TrackFormat {
   bool reads, writes;
 };
 
-/// The formats `convert` and `score` know.
+/// The formats that `convert` and `score` know.
 const std::vector<TrackFormat>& track_formats();
 
-/// The tracks.h5 in a folder that `motes track` wrote; any other path as it is.
+/// The tracks.h5 in a folder that `motes track` wrote; other paths are returned unchanged.
 std::filesystem::path tracks_of_run(const std::filesystem::path& path);
 
-/// Reads tracks in any readable format; of a folder that `motes track` wrote, its tracks.h5. `notes`, if
-/// given, receives what was skipped or converted. Throws InputError; if the format is unknown, it lists the
-/// known ones.
+/// Reads tracks in any readable format; from a folder of `motes track`, its tracks.h5. `notes`, if given,
+/// receives remarks on skipped or converted data. Throws InputError; if the format is unknown, the message
+/// lists the known ones.
 TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options = {},
                      std::vector<std::string>* notes = nullptr);
 
@@ -33,8 +33,8 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
 /// image.voxel_um.
 void write_tracks(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image = {});
 
-/// What the format of that extension cannot store of these tracks, in words ("times", "track properties");
-/// empty if it can store everything. Throws as write_tracks.
+/// Names of the data of these tracks that the format with this extension cannot store ("times", "track
+/// properties"); empty if it can store everything. Throws as write_tracks.
 std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackSet& tracks);
 
 /// Copies a tracks.h5 with all that it contains. Throws as read_tracks_h5.

@@ -17,7 +17,7 @@ struct TrackImage {
   std::optional<Shape3> shape;      ///< of one frame; none: large enough for the tracks
   std::int32_t frames = 0;          ///< 0: up to the last frame of the tracks
   std::optional<double> radius_um;  ///< for points of unknown radius
-  /// Label image of a frame below `frames`, whose objects the points are; none: unknown.
+  /// Label image of a frame below `frames`, with the points as objects; none: unknown.
   std::function<VolumeFrame(std::int32_t frame)> labels;
 };
 

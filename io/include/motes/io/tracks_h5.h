@@ -1,5 +1,5 @@
 #pragma once
-/// tracks.h5, the native format of motes, which holds everything (schema in docs/formats.md).
+/// tracks.h5, the native format of motes, which stores everything (schema in docs/formats.md).
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace motes::io {
 
-/// What is stored along with the tracks.
+/// Data stored along with the tracks.
 struct TracksH5Extras {
   const std::vector<Detections>* frames = nullptr;  ///< if given, stored under /detections
   Vec3 voxel_um{1, 1, 1};
@@ -20,9 +20,9 @@ struct TracksH5Extras {
   std::string configuration;  ///< the effective YAML
 };
 
-/// The images whose particles a file holds.
+/// The images in which the tracks of a file were found.
 struct TrackedImages {
-  std::string source;  ///< as the run was given them
+  std::string source;  ///< the path as given to the run
   Vec3 voxel_um;
 };
 
@@ -30,14 +30,14 @@ struct TrackedImages {
 void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
                      const TracksH5Extras& extras = {});
 
-/// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
+/// Throws InputError if the file is not HDF5, is truncated, lacks a dataset or contradicts itself.
 TrackSet read_tracks_h5(const std::filesystem::path& path);
 
-/// None for other files, for tracks in px, and where the voxel size is unknown (1, 1, 1). Throws as
+/// None for other files, for tracks in px, and if the voxel size is unknown (1, 1, 1). Throws as
 /// read_tracks_h5.
 std::optional<TrackedImages> tracked_images(const std::filesystem::path& path);
 
-/// True when the file is an HDF5 file with a /tracks group.
+/// Whether the file is HDF5 with a group /tracks.
 bool is_tracks_h5(const std::filesystem::path& path);
 
 }  // namespace motes::io

@@ -1,5 +1,5 @@
 #pragma once
-/// Collects the errors and warnings of VTK instead of letting VTK print them.
+/// Collects VTK's errors and warnings instead of letting VTK print them.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ class VtkMessages {
   ~VtkMessages();
   VtkMessages(const VtkMessages&) = delete;
   VtkMessages& operator=(const VtkMessages&) = delete;
-  bool any() const;           ///< an error or warning was reported
+  bool any() const;           ///< whether an error or warning was reported
   std::string first() const;  ///< the first one, on one line
 
  private:

@@ -22,13 +22,14 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks,
 /// Reads tracks from a file of write_tracks_vtp, or any PolyData with track_id and frame. Throws InputError.
 TrackSet read_tracks_vtp(const std::filesystem::path& path);
 
-/// The most frames to write as separate files: more would take longer than linking. tracks.vtkhdf has every
-/// frame.
+/// The largest number of separate frame files; more would take longer to write than linking takes.
+/// tracks.vtkhdf has every frame.
 constexpr std::size_t kMostFrameFiles = 2'000;
-/// The most properties in these files; further ones are omitted, as VTK's time grows with their square.
+/// The largest number of properties in these files; further ones are omitted, since VTK's time grows with the
+/// square of their number.
 constexpr std::size_t kMostFrameProperties = 256;
 
-/// write_frames_pvd writes every n-th of the frames that have points, and this is n. O(points).
+/// write_frames_pvd writes every n-th of the frames with points; this is n. O(points).
 std::size_t frame_file_step(const TrackSet& tracks, std::size_t most_files = kMostFrameFiles);
 
 /// Writes frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and
