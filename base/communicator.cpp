@@ -55,7 +55,7 @@ void Communicator::broadcast(std::string& text, int root) {
 
 void Communicator::collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) {
   if (size_ == 1) return use(0, mine);
-  std::exception_ptr failure;  // of rank 0: the others go on sending
+  std::exception_ptr failure;  // of rank 0, while the others continue to send
   counted(rank_ == 0 ? 0 : mine.size(), [&] {
     do_collect(mine, [&](int rank, std::string_view bytes) {
       if (failure != nullptr) return;
@@ -153,7 +153,7 @@ class SingleRank final : public Communicator {
   void do_rest() override {}
 };
 
-/// The error of a rank that waits for one that has failed.
+/// The error of a rank that waited for one that failed.
 struct OtherRankFailed : ResourceError {
   OtherRankFailed() : ResourceError("another rank failed") {}
 };
@@ -200,7 +200,7 @@ class ThreadRank final : public Communicator {
   void abort(int) override { throw OtherRankFailed(); }
 
  private:
-  /// Calls use(k, what rank k offers) for every rank, while all offers stand.
+  /// Calls use(k, offer of rank k) for every rank, while all offers are valid.
   template <class Use>
   void exchange_offers(const void* data, std::size_t bytes, Use&& use) {
     barrier_.offered[at(rank())] = {data, bytes};

@@ -12,7 +12,7 @@ namespace motes {
 
 namespace {
 
-/// GCC's OpenMP library keeps a word on the caller's stack for each thread that it starts, and overruns it.
+/// GCC's OpenMP library stores a word per started thread on the caller's stack, and overflows it.
 constexpr int kMostThreads = 4096;
 
 std::atomic<int> most_threads{kMostThreads};

@@ -35,7 +35,7 @@ void* HostBlocks::take(std::size_t bytes) {
   const std::size_t size = whole_pages(bytes);
   const std::lock_guard lock(mutex_);
   taken_ = true;
-  // Not much more than is asked for, or the next one would lack it.
+  // The block must not be much larger than requested, or a later request would lack it.
   Block* best = nullptr;
   for (Block& block : blocks_)
     if (!block.out && block.size >= size && block.size <= 2 * size &&

@@ -1,4 +1,4 @@
-/// Large blocks of memory in files.
+/// Stores large blocks of memory in files.
 
 #include <algorithm>
 #include <atomic>
@@ -19,20 +19,21 @@ namespace {
 enum class Mode { memory, files, child };
 std::atomic<Mode> mode = Mode::memory;
 
-/// Bytes of large blocks in memory. Those from before the bound was set are not counted when they are taken,
-/// only when they are given back, so this may be below 0.
+/// Bytes of large blocks in memory. Blocks from before the bound was set are subtracted when they are freed,
+/// but were never added, so this may be negative.
 std::atomic<std::int64_t> in_memory = 0;
 std::atomic<std::int64_t> most_in_memory = 0;
 
-/// The system maps some 65,000 files at most.
+/// The number of files; the system maps at most about 65,000.
 constexpr std::size_t kMostFiles = std::size_t{1} << 15;
 
-/// So much of what is left may one block take: most blocks are small, and a file for each costs more.
+/// A block may take at most one part in this many of the remaining memory: most blocks are small, and files
+/// for them cost more.
 constexpr std::uint64_t kPartOfRest = 4;
 
 struct Files {
-  std::mutex starting;  ///< of folder, bound and scratch
-  std::mutex mutex;     ///< of blocks; nothing is given back under it, which would wait for it
+  std::mutex starting;  ///< protects folder, bound and scratch
+  std::mutex mutex;     ///< protects blocks; no block is freed while it is held, which would deadlock
   std::filesystem::path folder;
   std::int64_t bound = 0;
   std::unique_ptr<Scratch> scratch;  ///< none before the first file
@@ -45,7 +46,7 @@ Files& files() {
   return *all;
 }
 
-/// Null where there are too many.
+/// Returns null if there are too many files.
 void* take_file(std::size_t bytes) {
   Files& all = files();
   {
@@ -63,14 +64,14 @@ void* take_file(std::size_t bytes) {
   return block;
 }
 
-/// Files begin with a page; few blocks of malloc do.
+/// Files begin on a page, few blocks of malloc do.
 bool may_be_file(const void* block) {
   static const std::size_t page = system::page_size();
   return reinterpret_cast<std::uintptr_t>(block) % page == 0;
 }
 
 bool give_file(void* block) {
-  std::map<void*, Scratch::File>::node_type gone;  // unmapped after the lock is given back
+  std::map<void*, Scratch::File>::node_type gone;  // unmapped after the lock is released
   Files& all = files();
   const std::lock_guard lock(all.mutex);
   gone = all.blocks.extract(block);
@@ -112,7 +113,7 @@ void* take_block(std::size_t bytes) {
 void give_block(void* block) noexcept {
   const Mode now = mode.load(std::memory_order_relaxed);
   if (now != Mode::memory && block != nullptr) {
-    // A child's copy of the list may stay locked, so it keeps what may be a file.
+    // A child's copy of the list may stay locked, so the child does not free blocks that may be files.
     if (may_be_file(block) && (now == Mode::child || give_file(block))) return;
     if (const std::size_t size = system::block_size(block); size >= kLargeBlock)
       in_memory -= static_cast<std::int64_t>(size);

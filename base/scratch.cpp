@@ -22,9 +22,9 @@ namespace {
 
 using system::name_of;
 
-constexpr auto kLook = std::chrono::milliseconds(2);  // at the resident memory
+constexpr auto kLook = std::chrono::milliseconds(2);  // interval between checks of resident memory
 constexpr std::int64_t kLeastBetween = std::int64_t{32}
-                                       << 20;  // bytes that come in until pages are let go of
+                                       << 20;  // bytes that become resident before pages are released
 
 constexpr const char* kAdvice = "; set TMPDIR to a folder on a disk with more room";
 
@@ -43,10 +43,11 @@ struct Scratch::State {
   std::condition_variable stopped;
   bool stop = false;
   std::map<void*, system::MappedFile> files;
-  std::int64_t next = 0;  ///< resident bytes at which pages are let go of
+  std::int64_t next = 0;  ///< resident bytes at which pages are released
   std::thread watcher;
 
-  /// What else is resident stays; where that is much, pages are let go of less often than they come in.
+  /// Releases pages in a loop. Other resident memory stays; if there is much of it, pages are released less
+  /// often.
   void watch() {
     std::unique_lock lock(mutex);
     while (!stopped.wait_for(lock, kLook, [this] { return stop; })) {
@@ -71,7 +72,7 @@ Scratch::Scratch(const std::filesystem::path& folder, std::int64_t resident_byte
   try {
     state_->watcher = std::thread([this] { state_->watch(); });
   } catch (const std::system_error& refused) {
-    throw ResourceError(std::string("the system refuses a thread: ") + refused.what() +
+    throw ResourceError(std::string("the system refused to start a thread:  ") + refused.what() +
                         "; end other programs");
   }
 }
@@ -111,7 +112,7 @@ Scratch::File::File(Scratch& scratch, std::size_t bytes) : scratch_(&scratch) {
 
 Scratch::File::~File() {
   if (data_ == nullptr) return;
-  std::map<void*, system::MappedFile>::node_type gone;  // unmapped after the lock is given back
+  std::map<void*, system::MappedFile>::node_type gone;  // unmapped after the lock is released
   const std::lock_guard lock(scratch_->state_->mutex);
   gone = scratch_->state_->files.extract(data_);
 }

@@ -7,7 +7,7 @@
 namespace motes::gpu {
 namespace {
 
-/// Allocations until the one that fails; 0: it was that one; below: none is to come.
+/// Allocations until the one that fails. 0: that one has failed; negative: none will fail.
 std::atomic<std::int64_t> left = -1;
 
 }  // namespace

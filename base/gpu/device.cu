@@ -19,7 +19,7 @@ std::string mib(std::size_t bytes) {
   return text;
 }
 
-/// cudaMalloc whose failure says how much was wanted and how much there is.
+/// cudaMalloc; on failure, the error states the needed and the free memory.
 void* allocate(std::size_t bytes) {
   void* data = nullptr;
   const cudaError_t error = allocate_device(&data, bytes);
@@ -55,7 +55,7 @@ DeviceReport list_devices() {
     report.devices.push_back({index, properties.name, properties.major, properties.minor,
                               properties.multiProcessorCount, properties.totalGlobalMem});
   }
-  if (report.devices.empty()) report.why_none = "the CUDA devices do not answer";
+  if (report.devices.empty()) report.why_none = "the CUDA devices do not respond";
   return report;
 }
 
@@ -97,7 +97,7 @@ void DeviceBytes::upload(const void* from, std::size_t bytes, std::size_t offset
     throw std::invalid_argument("DeviceBytes::upload: out of range");
   if (bytes == 0) return;
   MOTES_CUDA(cudaMemcpy(static_cast<char*>(data_) + offset, from, bytes, cudaMemcpyHostToDevice));
-  // Pageable memory has been read then, but may still be on its way, and arenas' streams do not wait for it.
+  // Pageable memory has been read, but the copy may still be running, and arenas' streams do not wait for it.
   MOTES_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
 }
 void DeviceBytes::download(void* to, std::size_t bytes, std::size_t offset) const {

@@ -1,4 +1,4 @@
-/// Collective operations through NCCL, which is loaded when it is first needed.
+/// Collective operations through NCCL, which is loaded when it is first used.
 
 #include <chrono>
 #include <cstdlib>
@@ -74,7 +74,7 @@ const Library& library() {
 
 }  // namespace
 
-/// A connection that does not block: while a rank waits for others, it can learn that one of them has failed.
+/// A non-blocking connection: while a rank waits for others, it can learn that one of them has failed.
 struct DeviceCommunicator::Nccl {
   ncclComm_t comm = nullptr;
   bool connected = false;
@@ -96,7 +96,7 @@ struct DeviceCommunicator::Nccl {
     const ncclResult_t asked = library().comm_get_async_error(comm, &of_comm);
     return state_ = asked == ncclSuccess ? of_comm : asked;
   }
-  /// Waits until the host's part of the last call is done.
+  /// Waits until the host has completed its part of the last call.
   void check(ncclResult_t result, const char* what) {
     state_ = result;
     while (state_ == ncclInProgress) state();
@@ -114,7 +114,7 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
     if (std::getenv(name) == nullptr) system::set_environment(name, "0");
   };
   set("NCCL_NVLS_ENABLE");      // no NVLink multicast
-  set("NCCL_RUNTIME_CONNECT");  // it takes its memory when it starts, not in its first operations
+  set("NCCL_RUNTIME_CONNECT");  // allocate memory at start, not in the first operations
   ncclUniqueId id{};
   hosts.agreed([&] {
     library();
@@ -136,7 +136,7 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
 
 void DeviceCommunicator::refuse(const std::string& why) const {
   throw ResourceError("NCCL cannot connect GPU " + std::to_string(device_) + ": " + why +
-                      "; it needs some 1500 MiB of its memory, of which " +
+                      "; it needs about 1500 MiB of its memory, of which " +
                       std::to_string(free_bytes_ >> 20) + " MiB were free");
 }
 

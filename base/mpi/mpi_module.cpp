@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 30;  ///< MPI counts in int
+constexpr std::size_t kPiece = std::size_t{1} << 30;  ///< MPI's counts are of type int
 
 int size_of_world() {
   int size = 1;
@@ -116,7 +116,7 @@ void all_to_all_v(const void* const* mine, const std::size_t* bytes, void* const
     for (std::size_t at = 0; at < count; at += kPiece)
       start(at, static_cast<int>(std::min(kPiece, count - at)), &open.emplace_back());
   };
-  // From the next rank on, so that not all begin with the same one.
+  // Starts with the next rank, so that not all begin with the same one.
   for (int step = 1; step < size; ++step) {
     const int from = (rank + size - step) % size;
     pieces(bytes_of_theirs[from], [&](std::size_t at, int count, MPI_Request* request) {
@@ -136,7 +136,7 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 }  // namespace
 
-// Exported where all else is hidden (builds for Python).
+// Exported although everything else is hidden (builds for Python).
 extern "C" [[gnu::visibility("default")]] const motes::mpi::Functions* motes_mpi_functions() {
   static const motes::mpi::Functions functions{motes::mpi::kInterface,
                                                enter,

@@ -1,5 +1,5 @@
-/// The ranks that a launcher started: their numbers, from its environment, and MPI between them, from the
-/// module motes_mpi.
+/// The ranks that a launcher started: their numbers are in the environment, and MPI is in the module
+/// motes_mpi.
 
 #include <cstdlib>
 #include <filesystem>
@@ -32,13 +32,13 @@ class MpiRanks final : public Communicator {
   }
 
  private:
-  static constexpr std::size_t kInline = 2040;  ///< bytes that fit the first message
+  static constexpr std::size_t kInline = 2040;  ///< bytes that fit into the first message
   struct Packet {
     std::size_t bytes;
     std::byte data[kInline];
   };
 
-  static constexpr std::size_t kShort = 1008;  ///< bytes that fit the message between two ranks
+  static constexpr std::size_t kShort = 1008;  ///< bytes that fit into the message between two ranks
   struct Parcel {
     std::size_t bytes;
     std::int64_t value;
@@ -48,7 +48,7 @@ class MpiRanks final : public Communicator {
   void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) override {
     f_.all_reduce(values, count, how == Reduction::min ? 0 : how == Reduction::max ? 1 : 2);
   }
-  /// Short lists in one message, with their lengths; longer ones follow in a second.
+  /// Sends short lists in one message, with their lengths; longer ones follow in a second message.
   void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) override {
     packets_.resize(at(size()));
     sizes_.resize(at(size()));
@@ -70,8 +70,8 @@ class MpiRanks final : public Communicator {
     }
   }
   void do_broadcast(void* values, std::size_t bytes, int root) override { f_.broadcast(values, bytes, root); }
-  /// One message from each rank to each, with the length of its list, and the list if it is short; longer
-  /// ones follow, between the ranks concerned.
+  /// Sends one message from each rank to each, with the length of its list, and the list itself if it is
+  /// short. Longer lists follow, only between the ranks concerned.
   std::int64_t do_exchange(std::span<const std::span<const std::byte>> to, std::int64_t value,
                            const std::function<std::byte*(std::size_t)>& room) override {
     const std::size_t ranks = to.size(), me = at(rank());
@@ -136,8 +136,8 @@ class MpiRanks final : public Communicator {
   std::vector<std::size_t> sizes_;
 };
 
-/// Loads the MPI module from beside the executable, where a build puts it, or from where `cmake --install`
-/// does. Returns nullptr, with the reason in `why`, if there is none.
+/// Loads the MPI module from the executable's folder, where a build puts it, or from where `cmake --install`
+/// puts it. Returns nullptr, with the reason in `why`, if there is none.
 const mpi::Functions* load_module(std::string& why) {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();

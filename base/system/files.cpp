@@ -20,7 +20,7 @@
 namespace motes::system {
 namespace {
 
-// Processes of a run that was killed may end a moment after the one that was waited for.
+// Processes of a killed run may end shortly after the one that was waited for.
 constexpr int kLockTries = 40;
 constexpr auto kLockPause = std::chrono::milliseconds(50);
 
@@ -29,7 +29,7 @@ int sync(const std::filesystem::path& path, int flags) {
   if (fd < 0) return errno;
   const int error = fsync(fd) != 0 ? errno : 0;
   close(fd);
-  // Some file systems cannot sync (EINVAL, EROFS on a folder): the rename is still whole.
+  // Some file systems cannot sync (EINVAL, EROFS on a folder); the rename is complete all the same.
   return error == EINVAL || error == EROFS ? 0 : error;
 }
 
@@ -47,7 +47,7 @@ int write_whole(int fd, const char* bytes, std::size_t count) {
 }  // namespace
 
 std::string random_digits() {
-  static thread_local std::random_device random;  // to open one takes longer than to ask it
+  static thread_local std::random_device random;  // opening one takes longer than using it
   std::string digits;
   for (int i = 0; i < 4; ++i) {
     unsigned value = random();
@@ -142,7 +142,7 @@ std::size_t ReadableFile::read_at(std::uint64_t offset, std::span<std::byte> out
 }
 
 GrowingFile::GrowingFile(const std::filesystem::path& path, int& error) {
-  // O_NONBLOCK: a pipe of that name must not hang the program.
+  // O_NONBLOCK: opening a pipe of that name must not block.
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   error = fd_ < 0 ? errno : 0;
   struct stat status {};

@@ -16,17 +16,17 @@
 namespace motes::system {
 namespace {
 
-/// -1 where the folder refuses.
+/// Returns -1 if the folder does not allow it.
 int nameless_file(const std::string& folder) {
   const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0) return file;
-  std::string name = folder + "/.motes-scratch-XXXXXX";  // a file system without nameless files
+  std::string name = folder + "/.motes-scratch-XXXXXX";  // for file systems without unnamed files
   const int named = mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) unlink(name.c_str());
   return named;
 }
 
-/// Room for all of it now: a page that finds none later would end the process.
+/// Reserves space for the whole file, since a page without space would later end the process.
 int reserve(int file, std::size_t bytes) {
   const auto size = static_cast<off_t>(bytes);
   if (fallocate(file, 0, 0, size) == 0) return 0;

@@ -29,7 +29,7 @@ std::int64_t resident_memory() {
 std::int64_t peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;  // Linux states KiB
 }
 
 std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
@@ -39,7 +39,7 @@ std::size_t block_size(void* block) { return malloc_usable_size(block); }
 void ask_large_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_HUGEPAGE); }
 
 void drop_pages(void* begin, std::size_t bytes) {
-  if (madvise(begin, bytes, MADV_REMOVE) != 0)  // pages of files, whose contents go as well
+  if (madvise(begin, bytes, MADV_REMOVE) != 0)  // for pages of files, whose contents are removed, too
     madvise(begin, bytes, MADV_DONTNEED);
 }
 

@@ -32,7 +32,7 @@ constexpr int kResources = static_cast<int>(ExitCode::resources);
 
 int signal_of(Ending ending) { return ending == Ending::request ? SIGTERM : SIGKILL; }
 
-/// A number of this machine, its present boot and this container: within these a process number is unique.
+/// A number for this machine, its current boot and this container; within these a process number is unique.
 /// 0 if unknown.
 std::uint32_t this_system() {
   static const std::uint32_t system = [] {
@@ -54,7 +54,7 @@ std::string hexadecimal(std::uint32_t value) {
 }
 
 /// Waits for the child and returns its status. If the launcher ends, kills the child, which could otherwise
-/// run on alone or wait for other ranks forever. `from_child` is a pipe whose other end is closed when the
+/// continue alone or wait for other ranks forever. `from_child`: a pipe whose other end is closed when the
 /// child ends.
 int wait_while_launched(pid_t child, pid_t launcher, int from_child) {
   constexpr int kCheckMs = 200;
@@ -65,13 +65,13 @@ int wait_while_launched(pid_t child, pid_t launcher, int from_child) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child || (ended < 0 && errno != EINTR)) return status;
     if (getppid() != launcher) kill(child, SIGKILL);
-    if ((end.revents & POLLHUP) != 0) usleep(1000);  // the child has closed the pipe, but not quite ended
+    if ((end.revents & POLLHUP) != 0) usleep(1000);  // the child has closed the pipe, but has not fully ended
   }
 }
 
 }  // namespace
 
-/// Between fork and exec only async-signal-safe calls are allowed: other threads may hold locks.
+/// Between fork and exec only async-signal-safe calls are allowed, since other threads may hold locks.
 int start_program(const std::vector<std::string>& words, const ProgramFiles& files, Ending ending) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -113,7 +113,7 @@ void continue_in_watched_child(const std::function<void(const EndingSignal&)>& o
   if (child == 0) {
     pipe.read_end.close();
     static Descriptor* const open_to_the_end =
-        new Descriptor(std::move(pipe.write_end));  // never closed here
+        new Descriptor(std::move(pipe.write_end));  // deliberately never closed
     static_cast<void>(open_to_the_end);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kResources);
@@ -151,7 +151,7 @@ void set_environment(const char* name, const char* value) {
     unsetenv(name);
 }
 
-/// The program's own path, not /proc/self/exe, so that it keeps its name in lists of processes.
+/// Uses the program's own path, not /proc/self/exe, so that its name in lists of processes does not change.
 void restart_with(const char* name, const char* value, char** arguments) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -165,9 +165,9 @@ double seconds_since_start() {
   std::ifstream in("/proc/self/stat");
   std::string text;
   std::getline(in, text);
-  const auto name_end = text.rfind(')');  // the name before it may hold anything
+  const auto name_end = text.rfind(')');  // the name before it may have any characters
   if (name_end == std::string::npos) return 0;
-  constexpr int kStartTime = 19;  // fields between the name and it
+  constexpr int kStartTime = 19;  // number of fields after the name
   std::istringstream fields(text.substr(name_end + 1));
   std::string field;
   for (int i = 0; i < kStartTime; ++i) fields >> field;

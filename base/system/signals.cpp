@@ -1,4 +1,4 @@
-/// Signal handlers of this process, and the thread that answers for them.
+/// Signal handlers of this process, and the thread that handles the signals.
 
 #include <cerrno>
 #include <csignal>
@@ -13,9 +13,9 @@
 namespace motes::system {
 namespace {
 
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use lock-free atomics");
 std::atomic<std::atomic<bool>*> flag{nullptr};
-sem_t unanswered;  // counts the signals that the thread has not answered yet
+sem_t unanswered;  // counts the signals that the thread has not handled yet
 
 extern "C" void on_signal(int) {
   const int error = errno;

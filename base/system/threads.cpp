@@ -1,4 +1,4 @@
-/// Trial threads, and the limits that the system sets.
+/// Trial threads, and the limits of the system.
 
 #include <algorithm>
 #include <condition_variable>
@@ -42,9 +42,9 @@ int startable_threads(int wanted) {
     threads.reserve(static_cast<std::size_t>(wanted > 0 ? wanted : 0));
     while (static_cast<int>(threads.size()) + 1 < wanted) threads.emplace_back(wait);
   } catch (const std::system_error&) {
-    // The system's limit: what was started counts.
+    // The system's limit is reached; the threads started so far are the result.
   } catch (const std::bad_alloc&) {
-    // The same for memory.
+    // The same if memory is exhausted.
   }
   {
     const std::scoped_lock lock(mutex);

@@ -41,7 +41,7 @@ namespace {
 constexpr int kChildSocket = 3, kChildMemory = 4;
 
 [[noreturn]] void refused(const std::string& what) {
-  throw ResourceError("cannot start a process to read in: " + what + ": " + std::strerror(errno) +
+  throw ResourceError("cannot start a process for reading:  " + what + ": " + std::strerror(errno) +
                       "; raise the limits on processes and files, or set input.trusted: true");
 }
 
@@ -67,7 +67,7 @@ bool read_all(int fd, char* bytes, std::size_t count) {
   return true;
 }
 
-/// Address space of this process in bytes; 0 where the system does not say.
+/// Address space of this process in bytes; 0 if unknown.
 std::uint64_t address_space() {
   unsigned long long pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
@@ -77,7 +77,7 @@ std::uint64_t address_space() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Lowers a soft limit; never above the hard one.
+/// Sets a soft limit, at most to the hard one.
 void set_soft_limit(decltype(RLIMIT_AS) which, std::uint64_t value) {
   rlimit limit{};
   if (getrlimit(which, &limit) != 0) return;
@@ -86,7 +86,7 @@ void set_soft_limit(decltype(RLIMIT_AS) which, std::uint64_t value) {
 }
 
 void limit_memory(std::uint64_t more) {
-  if (MOTES_SANITIZED) return;  // shadow memory is terabytes of address space
+  if (MOTES_SANITIZED) return;  // shadow memory takes terabytes of address space
   const std::uint64_t there = address_space();
   if (there == 0) return;
   rlimit now{};
@@ -94,10 +94,10 @@ void limit_memory(std::uint64_t more) {
   set_soft_limit(RLIMIT_AS, std::min<std::uint64_t>(now.rlim_cur, more > ~there ? ~0ULL : there + more));
 }
 
-/// What the child must not share with the parent: open files, answers to signals, core dumps, its terminal.
+/// Detaches the child from its parent: open files, signal handlers, core dumps, the terminal.
 void leave_parent(int socket, int memory) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) std::signal(number, SIG_DFL);
-  // It ends when the parent does; the parent finishes its present frame first.
+  // The child ends when the parent does; the parent finishes its current frame first.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
@@ -110,7 +110,7 @@ void leave_parent(int socket, int memory) {
   if (null >= 0) {
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    if (!MOTES_SANITIZED) dup2(null, STDERR_FILENO);  // the C library's last words are not the user's
+    if (!MOTES_SANITIZED) dup2(null, STDERR_FILENO);  // hides messages of the C library from the user
     close(null);
   }
   set_soft_limit(RLIMIT_CORE, 0);
@@ -156,7 +156,7 @@ bool Channel::receive(std::string& message, std::size_t most) {
 std::span<std::byte> Channel::share(std::size_t bytes) {
   if (bytes > mapped_bytes_) {
     unmap();
-    const off_t there = lseek(memory_, 0, SEEK_END);  // it only grows: the other end cannot take it away
+    const off_t there = lseek(memory_, 0, SEEK_END);  // it only grows; the other end cannot shrink it
     if (there < static_cast<off_t>(bytes) && ftruncate(memory_, static_cast<off_t>(bytes)) != 0)
       throw ResourceError(std::string("cannot share memory: ") + std::strerror(errno) + "; free memory");
     void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_, 0);
@@ -227,8 +227,8 @@ std::string Worker::end() {
   pid_t ended = waitpid(child_, &status, WNOHANG);
   bool killed_here = false;
   if (ended == 0) {
-    // It may be about to die by what it was told last, or wait for more; a moment tells, so that the reason
-    // is known where there is one.
+    // The child may be about to die from its last request, or may wait for more. A short wait shows which, so
+    // that the reason is known.
     for (int tries = 0; ended == 0 && tries < 20; ++tries) {
       usleep(500);
       ended = waitpid(child_, &status, WNOHANG);
@@ -237,7 +237,7 @@ std::string Worker::end() {
       kill(child_, SIGKILL);
       killed_here = true;
       do {
-        ended = waitpid(child_, &status, 0);  // one that was dying already tells its own reason
+        ended = waitpid(child_, &status, 0);  // a child that was already dying gives its own reason
       } while (ended < 0 && errno == EINTR);
     }
   }
@@ -245,7 +245,7 @@ std::string Worker::end() {
   if (MOTES_SANITIZED && ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0) std::abort();
   if (ended > 0 && WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    if (number == SIGXCPU) return "took more processor time than it may";
+    if (number == SIGXCPU) return "took more processor time than allowed";
     if (number == SIGKILL && killed_here) return "ended";
     if (number == SIGKILL) return "was killed, perhaps for lack of memory";
     return std::string("crashed (") + strsignal(number) + ")";
@@ -268,7 +268,7 @@ void allow_cpu(double seconds) {
 }
 
 void deny_files_and_programs() {
-  if (MOTES_SANITIZED) return;  // it opens files to name lines in its reports
+  if (MOTES_SANITIZED) return;  // sanitizers open files for the lines in their reports
 #if defined(__x86_64__) || defined(__aarch64__)
 #if defined(__x86_64__)
   constexpr unsigned kMachine = AUDIT_ARCH_X86_64;

@@ -79,9 +79,9 @@ class Communicator {
     return all;
   }
 
-  /// Sends list to[k] to rank k, for every k, and puts what all ranks sent here into `from`, in rank order.
-  /// to.size() must be size(). Returns the sum of all ranks' `value`, which costs no message of its own: with
-  /// the number of elements sent, every rank learns whether anything was.
+  /// Sends list to[k] to rank k, for every k, and puts the lists that all ranks sent here into `from`, in
+  /// rank order. to.size() must be size(). Returns the sum of all ranks' `value`, which needs no message of
+  /// its own: with the number of sent elements, every rank learns whether any rank sent something.
   template <class T>
   std::int64_t exchange(std::span<const std::vector<T>> to, std::vector<T>& from, std::int64_t value = 0) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -137,10 +137,10 @@ class Communicator {
  protected:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
   virtual void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) = 0;
-  /// All ranks' bytes, rank by rank, into `all`.
+  /// Stores the bytes of all ranks in `all`, rank by rank.
   virtual void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) = 0;
   virtual void do_broadcast(void* values, std::size_t bytes, int root) = 0;
-  /// room(bytes) gives the place for all that is sent here, rank by rank; it is called once.
+  /// room(bytes) returns the memory for all bytes sent here, rank by rank; it is called once.
   virtual std::int64_t do_exchange(std::span<const std::span<const std::byte>> to, std::int64_t value,
                                    const std::function<std::byte*(std::size_t)>& room) = 0;
   virtual void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) = 0;

@@ -23,11 +23,11 @@ inline constexpr double kTwoPi = 6.283185307179586477;
 
 /// log(x 2^exponent) of a normal positive x; a loop over it can be vectorised.
 MOTES_HOST_DEVICE inline double exact_log_of_normal(double x, double exponent = 0) {
-  // x = m * 2^k with m in [sqrt(1/2), sqrt(2)): then log(m) never cancels against the exponent's part.
+  // x = m * 2^k with m in [sqrt(1/2), sqrt(2)), so that log(m) never cancels against the exponent's part.
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), fraction = bits & 0x000fffffffffffffULL;
   const std::uint64_t upper = fraction >= 0x6a09e667f3bcdULL ? 1 : 0;  // from sqrt(2) on
   const double m = std::bit_cast<double>(fraction | ((0x3ffULL - upper) << 52));
-  // Whole numbers below 2^52 are the last bits of 2^52 and they.
+  // An integer below 2^52 is in the last bits of its sum with 2^52.
   const double biased = std::bit_cast<double>(((bits >> 52) + upper) | 0x4330000000000000ULL);
   const double k = biased - (0x1p52 + 1023) + exponent;
   // log(m) = 2 atanh(s) with s = (m - 1) / (m + 1); |s| <= 0.1716.
@@ -43,7 +43,7 @@ MOTES_HOST_DEVICE inline double exact_log_of_normal(double x, double exponent = 
   series = series * z + 2.0 / 7;
   series = series * z + 2.0 / 5;
   series = series * z + 2.0 / 3;
-  // 2 s = f - s f, and f is exact: so the rounding of s costs little.
+  // 2 s = f - s f, and f is exact, so the rounding error of s matters little.
   const double tail = s * (z * series - f);
   return k * kLog2High + (f + (tail + k * kLog2Low));
 }

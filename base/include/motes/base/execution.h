@@ -1,5 +1,5 @@
 #pragma once
-/// The execution resource, which every step takes as its first argument.
+/// The execution resource, the first argument of every step.
 
 #include <motes/base/workspace.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A parallel loop that costs nothing on one thread.
+/// A parallel loop without overhead on one thread.
 
 #include <cstdint>
 
@@ -8,9 +8,9 @@
 
 namespace motes {
 
-/// parallel_for for bodies that do not ask for their thread's number: on one thread it is a plain loop. There
-/// parallel_for still has OpenMP make a team of one, which calls the kernel; where a million small
-/// problems are solved, that takes longer than they do.
+/// parallel_for for bodies that do not use their thread's number. On one thread this is a plain loop, whereas
+/// parallel_for makes an OpenMP team of one, with a system call, which for a million small problems takes
+/// longer than solving them.
 template <class Body>
 void for_each_task(int threads, std::int64_t count, const Body& body) {
   if (threads > 1) return parallel_for(threads, count, body);

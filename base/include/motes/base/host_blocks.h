@@ -46,8 +46,8 @@ class HostBlocks {
    private:
     HostBlocks* const before_;
   };
-  /// The same for the calling thread of a solve, with the blocks of a workspace (may be null). Its end
-  /// counts as one more solve for blocks that were not needed.
+  /// The same for the calling thread of a solve, with the blocks of a workspace (may be null). The destructor
+  /// counts a solve for blocks that were not needed.
   class Solve {
    public:
     explicit Solve(Workspace* workspace);
@@ -75,7 +75,7 @@ class HostBlocks {
 
   mutable std::mutex mutex_;
   std::vector<Block> blocks_;
-  bool taken_ = false;  ///< in this solve
+  bool taken_ = false;  ///< whether a block was taken in this solve
 };
 
 }  // namespace motes

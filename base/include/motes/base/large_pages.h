@@ -21,7 +21,8 @@ void size_large(std::vector<Value>& values, std::size_t size, Value value = {}) 
   values.resize(size, value);
 }
 
-/// Runs the jobs in parallel. (One vector can only be resized by one thread, but several vectors by several.)
+/// Runs the jobs in parallel, for instance to resize several vectors (each can be resized by only one
+/// thread).
 void run_side_by_side(const Execution& execution, const std::vector<std::function<void()>>& jobs);
 
 }  // namespace motes

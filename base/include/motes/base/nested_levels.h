@@ -5,8 +5,8 @@
 
 namespace motes {
 
-/// Allows at least `levels` nested parallel regions during its lifetime. It is a setting of the calling
-/// thread alone (libgomp 12 and libomp 14 were asked), and its value comes back afterwards.
+/// Allows at least `levels` nested parallel regions during its lifetime. The setting is that of the calling
+/// thread only (tested with libgomp 12 and libomp 14), and is restored afterwards.
 class NestedLevels {
  public:
   explicit NestedLevels(int levels) : before_(omp_get_max_active_levels()) {

@@ -81,7 +81,7 @@ MOTES_HOST_DEVICE inline std::array<double, 4> normals_of(const std::array<std::
   return {radius0 * angle0.cos, radius0 * angle0.sin, radius1 * angle1.cos, radius1 * angle1.sin};
 }
 
-/// Beyond this mean a double no longer holds the logarithms that the rejection compares.
+/// For larger means a double cannot represent the logarithms that the rejection method compares.
 inline constexpr double kMaxPoissonMean = 1e9;
 
 /// log(k!), k >= 0; relative error below 1e-14.
@@ -119,7 +119,7 @@ class Random {
     return radius * exact_sin_cos_turns(uniform()).cos;
   }
 
-  /// Four normal numbers from the next block (normals_of). The rest of the current block stays for bits().
+  /// Four normal numbers from the next block (normals_of). The rest of the current block is kept for bits().
   MOTES_HOST_DEVICE std::array<double, 4> normals() { return normals_of(next_block()); }
 
   /// A Poisson number of this mean in [0, kMaxPoissonMean]; throws std::invalid_argument for others (on the
@@ -163,7 +163,7 @@ MOTES_HOST_DEVICE inline double log_factorial(std::int64_t k) {
                                  25.191221182738682,
                                  27.89927138384089};
   if (k < 16) return kSmall[k];
-  // Stirling's series at n = k + 1; the first term left out is below 1e-13 already at n = 17.
+  // Stirling's series at n = k + 1; the first omitted term is below 1e-13 already at n = 17.
   const double n = static_cast<double>(k) + 1;
   const double inverse = 1 / n, square = inverse * inverse;
   const double series = inverse * (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square / 1680)));
@@ -172,8 +172,8 @@ MOTES_HOST_DEVICE inline double log_factorial(std::int64_t k) {
 }
 
 MOTES_HOST_DEVICE inline std::int64_t Random::poisson_by_inversion(double mean) {
-  // A mean below 10 reaches this with a probability far below 2^-53; ends the walk when rounding leaves the
-  // summed probabilities below the largest uniform number.
+  // With a mean below 10 the probability of reaching this is far below 2^-53. It ends the loop if rounding
+  // leaves the sum of probabilities below the largest uniform number.
   constexpr std::int64_t kCap = 120;
   const double u = uniform();
   double probability = exact_exp(-mean);
@@ -210,7 +210,7 @@ MOTES_HOST_DEVICE inline std::int64_t Random::poisson(double mean) {
 #ifndef __CUDA_ARCH__
   if (!(mean >= 0 && mean <= kMaxPoissonMean)) random_detail::refuse_poisson_mean();
 #endif
-  return mean < 10 ? poisson_by_inversion(mean) : poisson_by_rejection(mean);  // PTRS is stated from 10 on
+  return mean < 10 ? poisson_by_inversion(mean) : poisson_by_rejection(mean);  // PTRS is valid from 10 on
 }
 
 }  // namespace motes

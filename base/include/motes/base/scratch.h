@@ -2,7 +2,7 @@
 /// Arrays in files instead of memory, for frames that do not fit:
 ///
 ///     auto scratch = std::make_shared<Scratch>("/scratch", 2'000'000'000);
-///     ScratchArray<float> response(scratch, voxels);  // in memory where scratch is null
+///     ScratchArray<float> response(scratch, voxels);  // in memory if scratch is null
 ///
 /// Such arrays are read and written like any others, so results are the same bits. They are memory-mapped
 /// files: the system keeps their pages in memory while there is room, and otherwise on disk. To bound the

@@ -1,9 +1,8 @@
 #pragma once
-/// A flag that stops long steps, for instance after Ctrl-C in Python, where the step runs in a thread of
-/// its own.
+/// A flag that stops long steps, for instance after Ctrl-C in Python, where the step runs in its own thread.
 ///
 /// The caller of a step sets a flag for its thread (Stop::Use). The step reads it once, before it starts
-/// threads of its own, and checks it now and then:
+/// threads, and checks it repeatedly:
 ///
 ///     const Stop stop = Stop::of_this_thread();
 ///     for (...) {

@@ -34,8 +34,8 @@ class ThreadBarrier {
  public:
   explicit ThreadBarrier(std::size_t most_threads) : slots_(most_threads) {}
 
-  /// Waits for threads 0 to threads - 1, and calls receive(thread, message) with the message of each, its
-  /// own included.
+  /// Waits for threads 0 to threads - 1, and calls receive(thread, message) for the message of each,
+  /// including its own.
   template <class Receive>
   void exchange(std::size_t thread, std::size_t threads, const Message& mine, const Receive& receive) {
     Slot& slot = slots_[thread];

@@ -1,11 +1,11 @@
 #pragma once
-/// Fault injection for tests: lets a chosen allocation of device or pinned memory fail.
+/// Fault injection for tests: makes a chosen allocation of device or pinned memory fail.
 
 #include <cstdint>
 
 namespace motes::gpu {
 
-/// Lets the n-th allocation from now on (of all threads; 1: the next) fail as if memory were full. 0: none
+/// Makes the n-th allocation from now on (of all threads; 1: the next) fail as if memory were full. 0: none
 /// fails.
 void fail_allocation(std::int64_t nth);
 

@@ -28,8 +28,8 @@ class Arena {
   /// stream must be idle.
   void reset();
 
-  /// Allocates one block of that size if the arena is still empty: a dozen small blocks would take a
-  /// millisecond. Does nothing if the device has no such block.
+  /// Allocates one block of that size if the arena is still empty, since a dozen small blocks would take a
+  /// millisecond. Does nothing if the device does not have that much.
   void reserve(std::size_t bytes);
 
   /// Uninitialised memory for `count` values, aligned to 256 bytes and valid until the next reset. Throws
@@ -45,7 +45,8 @@ class Arena {
     if (count > 0) MOTES_CUDA(cudaMemsetAsync(p, value, count * sizeof(T), stream_));
     return p;
   }
-  /// A copy of host values, made on the stream. The host values must stay valid until the stream has done it.
+  /// A copy of host values, made on the stream. The host values must stay valid until the stream has copied
+  /// them.
   template <class T>
   T* upload(std::span<const T> values) {
     T* p = take<T>(values.size());
@@ -72,8 +73,8 @@ class Arena {
 
   void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
 
-  /// A page of pinned host memory (4096 bytes) for flags that the device returns. Allocated by the first
-  /// call, since that takes longer than many a solve.
+  /// A page of pinned host memory (4096 bytes) for flags from the device. Allocated by the first call, since
+  /// that takes longer than many solves.
   void* pinned();
 
   /// At least that many bytes of pinned host memory for transfers. Kept between calls; a request for more
@@ -93,7 +94,7 @@ class Arena {
   char* staging_ = nullptr;
   std::size_t staging_bytes_ = 0;
   std::vector<Block> blocks_;
-  std::size_t used_ = 0;  ///< of the last block
+  std::size_t used_ = 0;  ///< bytes used of the last block
 };
 
 }  // namespace motes::gpu

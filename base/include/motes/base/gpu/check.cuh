@@ -13,10 +13,10 @@ namespace motes::gpu {
 
 inline void check(cudaError_t error, const char* what, std::string_view file, int line) {
   if (error == cudaSuccess) return;
-  file.remove_prefix(file.find_last_of('/') + 1);  // no folder of the machine that compiled it
+  file.remove_prefix(file.find_last_of('/') + 1);  // removes folders of the machine that compiled it
   const std::string text = std::string(what) + ": " + cudaGetErrorString(error) + " (" + std::string(file) +
                            ":" + std::to_string(line) + ")";
-  cudaGetLastError();  // a sticky-free error must not be reported twice
+  cudaGetLastError();  // clears the error, so that it is not reported twice
   if (error == cudaErrorMemoryAllocation || error == cudaErrorNoDevice ||
       error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice)
     throw ResourceError(text);

@@ -28,8 +28,8 @@ struct DeviceReport {
 /// The devices that this build can use; asks the driver at each call. Does not throw if there is none.
 DeviceReport list_devices();
 
-/// Collective. This rank's device, of as many as there are ranks on its machine. Throws ResourceError on
-/// every rank if there are fewer.
+/// Collective. The device of this rank, if the machine has as many as ranks. Throws ResourceError on every
+/// rank if it has fewer.
 int device_of_rank(Communicator& ranks);
 
 /// Owns device memory, for callers that keep their inputs there (Space::device) and do not compile with nvcc.

@@ -16,8 +16,8 @@ namespace motes::gpu {
 class DeviceCommunicator {
  public:
   /// Collective. The device of this rank must be current; ranks on one machine must use different devices.
-  /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them, as where a
-  /// device has too little free memory for it (on two GPUs 1500 MiB).
+  /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them, for
+  /// example if a device has too little free memory for it (on two GPUs 1500 MiB).
   DeviceCommunicator(Communicator& hosts, int device);
   ~DeviceCommunicator();
   DeviceCommunicator(const DeviceCommunicator&) = delete;
@@ -49,7 +49,7 @@ class DeviceCommunicator {
   [[noreturn]] void refuse(const std::string& why) const;
 
   int rank_, size_, device_;
-  std::size_t free_bytes_ = 0;  ///< of the device, before NCCL took its share
+  std::size_t free_bytes_ = 0;  ///< free memory of the device before NCCL was started
   std::unique_ptr<Nccl> nccl_;  ///< nullptr: one rank
   Communicator::Traffic traffic_;
 };

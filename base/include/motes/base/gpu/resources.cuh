@@ -84,7 +84,7 @@ class GrowingArray {
     capacity_ = count;
   }
 
-  /// Copies `values` on the stream; they must stay valid until the stream has done it.
+  /// Copies `values` on the stream; they must stay valid until the stream has copied them.
   void upload(const std::vector<T>& values, cudaStream_t stream) {
     reserve(values.size());
     if (values.empty()) return;

@@ -10,8 +10,8 @@
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in total. Uses the arena's staging memory, which other callers must leave alone
-/// until all arrays are taken.
+/// For arrays of `bytes` in total. Uses the arena's staging memory, which other callers must not use until
+/// all arrays are taken.
 class StagedDownload {
  public:
   StagedDownload(Arena& arena, std::size_t bytes)

@@ -7,8 +7,8 @@
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in total. Uses the lender's staging memory, which other callers must leave alone
-/// until the stream of `arena` has done the copies.
+/// For arrays of `bytes` in total. Uses the lender's staging memory, which other callers must not use until
+/// the stream of `arena` has made the copies.
 class StagedUpload {
  public:
   StagedUpload(Arena& arena, Arena& lender, std::size_t bytes, int threads)

@@ -37,8 +37,8 @@ Descriptor make_memory_file(int& error);
 /// Writes all bytes. Returns 0 or the system's error number, for instance EPIPE if the reader has ended.
 int write_all(const Descriptor& to, std::span<const std::byte> bytes);
 
-/// Reads up to the first newline, which is not returned. Empty if the writer ends or `most` is over before
-/// it.
+/// Reads up to the first newline, which is not returned. Empty if the writer ends or the time `most` has
+/// passed before it.
 std::string read_line(const Descriptor& from, std::chrono::milliseconds most);
 
 /// The last `most` bytes of a file, or all if there are fewer.

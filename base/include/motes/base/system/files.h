@@ -28,7 +28,7 @@ int sync_file_system(const std::filesystem::path& folder);
 /// Gives each of two files or folders the other's name, in one step. Returns 0 or the system's error number.
 int exchange(const std::filesystem::path& one, const std::filesystem::path& other);
 
-/// 0, or the system's error number that says why files cannot be created in this folder.
+/// 0 if files can be created in this folder, else the system's error number.
 int refuses_files(const std::filesystem::path& folder);
 
 /// Copies a file's bytes to an existing device or pipe. Returns 0 or the system's error number.
@@ -48,8 +48,8 @@ class ReadableFile {
 
   /// Bytes of the file when it was opened.
   std::uint64_t size() const { return size_; }
-  /// Fills `out` with the bytes from `offset` on. Returns how many were read: fewer than out.size() at the
-  /// end of the file, or after an error, whose number is then in `error` (else 0).
+  /// Fills `out` with the bytes from `offset` on. Returns the number of bytes read: less than out.size() at
+  /// the end of the file, or after an error, whose number is then in `error` (else 0).
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> out, int& error) const;
 
  private:
@@ -77,8 +77,8 @@ class GrowingFile {
   int fd_ = -1;
 };
 
-/// An exclusive lock on a folder during the object's lifetime. The system releases it when the process
-/// ends, however that happens.
+/// An exclusive lock on a folder during the object's lifetime. The system releases it when the process ends
+/// in any way.
 class FolderLock {
  public:
   /// Throws ResourceError if another process still holds the lock after two seconds. On network file

@@ -11,9 +11,9 @@ class MappedFile {
  public:
   MappedFile() = default;
   /// Maps a new unnamed file of `bytes` zeros in `folder`. It disappears with this object, or when the
-  /// process ends, however that happens. Disk space for all of it is reserved. Child processes do not
-  /// inherit the mapping. `error` is 0, or the system's error number (ENOSPC: the disk is full) if the file
-  /// could not be created.
+  /// process ends in any way. Disk space for all of it is reserved. Child processes do not inherit the
+  /// mapping. `error` is 0, or the system's error number (ENOSPC: the disk is full) if the file could not be
+  /// created.
   MappedFile(const std::filesystem::path& folder, std::size_t bytes, int& error);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

@@ -18,16 +18,16 @@ std::int64_t peak_memory();
 /// Bytes of a page.
 std::size_t page_size();
 
-/// Bytes of a block of malloc, which may be more than were asked for.
+/// Bytes of a block of malloc, which may be more than requested.
 std::size_t block_size(void* block);
 
-/// Asks for large pages in a range of whole pages; the system may ignore it.
+/// Requests large pages for a range of whole pages; the system may ignore it.
 void ask_large_pages(void* begin, std::size_t bytes);
 
 /// Returns a range of whole pages to the system; they then read as zeros.
 void drop_pages(void* begin, std::size_t bytes);
 
-/// Returns what was freed, and is kept for later use, to the system. A few ms a GB.
+/// Returns memory that was freed but is cached by malloc to the system. Takes a few ms per GB.
 void return_free_memory();
 
 }  // namespace motes::system

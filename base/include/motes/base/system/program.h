@@ -1,8 +1,8 @@
 #pragma once
 /// This process and its child processes.
 ///
-/// Other programs that it starts end when this process ends, however that happens. They have their own
-/// process group, so that Ctrl-C reaches only this process.
+/// Programs that it starts end when this process ends in any way. They have their own process group, so that
+/// Ctrl-C reaches only this process.
 
 #include <functional>
 #include <string>
@@ -35,27 +35,27 @@ int end_program(int process, Ending ending);
 
 /// The signal that ended a process.
 struct EndingSignal {
-  std::string name;         ///< in words, as the system calls it
+  std::string name;         ///< the system's name for it
   bool by_request = false;  ///< SIGINT, SIGTERM or SIGHUP
   bool killed = false;      ///< SIGKILL, as from the system when memory runs out
 };
 
-/// Forks, and returns in the child, so that the work continues there under the eyes of its parent. The
-/// parent never returns: it waits for the child and exits with its exit code; if a signal ended the child,
-/// it calls on_signal() and exits with code 4. It ignores the signals that ask a process to end, which the
-/// child answers. The child is killed when its parent ends or when the parent's own parent (a launcher of
-/// ranks) does. If the system cannot fork, this process returns. Call it before there are threads.
+/// Forks, and returns in the child, which continues the work while its parent watches. The parent never
+/// returns: it waits for the child and exits with its exit code; if a signal ended the child, it calls
+/// on_signal() and exits with code 4. It ignores the signals that ask a process to end, which the child
+/// handles. The child is killed when its parent or the parent's own parent (a launcher of ranks) ends. If the
+/// system cannot fork, this process returns. Must be called before threads are started.
 void continue_in_watched_child(const std::function<void(const EndingSignal&)>& on_signal);
 
 /// The process number of this process.
 int this_process();
 
-/// 16 hexadecimal digits that tell this process from all others: they name the machine, its present boot, the
-/// container and the process number.
+/// 16 hexadecimal digits that identify this process: they encode the machine, its current boot, the container
+/// and the process number.
 std::string process_mark();
 
-/// Whether the process of that mark has ended. False where this cannot be known: the mark is of another
-/// machine or container, or of an earlier boot.
+/// Whether the process of that mark has ended. False if this is unknown: the mark is from another machine or
+/// container, or from an earlier boot.
 bool has_ended(std::string_view mark);
 
 /// Seconds since this process was started; 0 if unknown.
@@ -64,9 +64,9 @@ double seconds_since_start();
 /// Sets a variable in the environment of this process, or removes it if `value` is null. Not thread-safe.
 void set_environment(const char* name, const char* value);
 
-/// Runs this program from its start again in this process, with the same arguments and one more variable in
-/// its environment: for variables that libraries read as they are loaded. Call it first of all. Returns only
-/// if the system refuses.
+/// Runs this program from its start again in this process, with the same arguments and one more environment
+/// variable, for variables that libraries read when they are loaded. Must be called first of all. Returns
+/// only if the system refuses.
 void restart_with(const char* name, const char* value, char** arguments);
 
 }  // namespace motes::system

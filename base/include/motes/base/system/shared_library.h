@@ -1,11 +1,11 @@
 #pragma once
-/// Libraries that are loaded when they are needed, so that the program starts without them.
+/// Libraries that are loaded on demand, so that the program starts without them.
 
 #include <string>
 
 namespace motes::system {
 
-/// Whether other libraries that are loaded later can use the symbols of a library.
+/// Whether libraries that are loaded later can use the symbols of a library.
 enum class Symbols { local, global };
 
 /// A library that stays loaded until the process ends.

@@ -6,10 +6,10 @@
 
 namespace motes::system {
 
-/// From now on such a signal sets `requested`, and then a thread of its own calls answer(), once for each
-/// signal. (Locks and allocations, which are forbidden in a signal handler, are allowed there.) SIGHUP
-/// stays ignored if it is already, as under nohup. If the thread cannot be started, returns false, and
-/// signals end the process as usual. Call it once; `requested` must outlive the process's threads.
+/// From now on such a signal sets `requested`; then a separate thread calls answer(), once for each signal.
+/// (There, locks and allocations are allowed, unlike in a signal handler.) SIGHUP stays ignored if it is
+/// already, as under nohup. If the thread cannot be started, returns false, and signals end the process as
+/// usual. Call it once; `requested` must outlive the process's threads.
 bool answer_end_signals(std::atomic<bool>& requested, std::function<void()> answer);
 
 /// From now on these signals are ignored.

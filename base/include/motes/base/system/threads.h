@@ -1,15 +1,16 @@
 #pragma once
-/// How many threads this process can start.
+/// The number of threads that this process can start.
 
 namespace motes::system {
 
-/// How many of `wanted` threads this process can run at once, the calling one included; at least 1. Starts
-/// them as a trial, which takes about 20 microseconds each. Use it before OpenMP, whose library ends the
-/// process if it cannot start a thread.
+/// The number of threads, up to `wanted`, that this process can run at once, including the calling one; at
+/// least
+/// 1. Starts them as a trial, which takes about 20 microseconds each. Use it before OpenMP, whose library
+/// ends the process if it cannot start a thread.
 int startable_threads(int wanted);
 
-/// How many threads fit into the memory limits of this process (ulimit -v, -d), at 1 GiB of address space
-/// each for the stack and the allocator's arena; at least 1. INT_MAX without a limit.
+/// The number of threads that fit into the memory limits of this process (ulimit -v, -d), at 1 GiB of address
+/// space each for the stack and the allocator's arena; at least 1. INT_MAX without a limit.
 int threads_within_memory_limit();
 
 /// The number of processors of this machine that are online, including those that this process may not use.

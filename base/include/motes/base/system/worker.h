@@ -45,7 +45,7 @@ class Channel {
 class Worker {
  public:
   struct Limits {
-    std::uint64_t memory_bytes = 0;  ///< address space beyond that at the fork, shared memory not counted
+    std::uint64_t memory_bytes = 0;  ///< address space beyond that at the fork, without shared memory
     double cpu_s = 10;               ///< processor time until the first allow_cpu()
   };
 
@@ -60,7 +60,7 @@ class Worker {
   Channel& channel() { return channel_; }
 
   /// Ends the child if it is still running, and returns how it ended: "crashed (Segmentation fault)", "took
-  /// more processor time than it may" ...
+  /// more processor time than allowed" ...
   std::string end();
 
  private:
@@ -79,7 +79,7 @@ bool memory_is_limited();
 void allow_cpu(double seconds);
 
 /// For the child: from now on it cannot open files or sockets or start programs, if the system can enforce
-/// that.
+/// this.
 void deny_files_and_programs();
 
 }  // namespace motes::system
