@@ -9,7 +9,7 @@
 
 namespace motes::sim::detail {
 
-/// Products of a few options stay far from overflow.
+/// Limits options, so that products of a few of them do not overflow.
 inline constexpr double kLargestOption = 1e12;
 
 template <class Value>

@@ -1,7 +1,7 @@
-/// Points come track by track and leave frame by frame: threads take ranges of tracks, count what each frame
-/// gets from each range, and then write to places that the counts fix. From there on each frame is processed
-/// by itself. Random numbers belong to a track and a frame (or a track and the number of the blink), so
-/// neither ranges nor threads change the result.
+/// Points are read track by track and written frame by frame. Threads take ranges of tracks and count the
+/// points of each frame in each range; the counts then determine the places to write to. After this, frames
+/// are processed independently. Random numbers depend on the track and the frame (or the track and the number
+/// of the blink), so neither ranges nor threads change the result.
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +61,7 @@ class Blinker {
   bool on_ = true;
 };
 
-/// Calls see(point, frame) for the points of a track that are detected.
+/// Calls see(point, frame) for the detected points of a track.
 template <class See>
 void seen_points(const TrackSet& truth, std::uint64_t seed, const FaultOptions& faults, std::size_t track,
                  const See& see) {
@@ -100,7 +100,7 @@ std::vector<Spots> spots_by_frame(const Execution& execution, const TrackSet& tr
   const auto range_begin = [&](std::int64_t range) {
     return truth.tracks() * static_cast<std::size_t>(range) / static_cast<std::size_t>(ranges);
   };
-  // next[range][frame]: first a count, then where the range writes.
+  // next[range][frame]: first a count, then the position at which the range writes.
   std::vector<std::vector<std::size_t>> next(at(ranges), std::vector<std::size_t>(frames, 0));
   constexpr std::size_t kTracksAQuestion = 1024;
   const Stop stop = Stop::of_this_thread();
@@ -153,7 +153,7 @@ class Frame {
  private:
   std::uint32_t frame() const { return word(number_); }
 
-  /// Groups are named by their first spot; `leader_` stays empty where nothing merges.
+  /// Merges spots. Groups are named by their first spot; `leader_` stays empty if nothing merges.
   void merge() {
     if (!(faults_.merge_um > 0) || spots_.size() < 2) return;
     std::vector<Vec3> points(spots_.size());
@@ -236,7 +236,7 @@ class Frame {
     }
   }
 
-  /// Fisher-Yates by the seed; the order must not reveal identities.
+  /// Fisher-Yates shuffle by the seed, since the order must not reveal identities.
   void shuffle(Detections& detections, std::vector<Origin>& origins) {
     std::vector<std::uint32_t> order(spots_.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -272,10 +272,10 @@ class Frame {
   const FaultOptions& faults_;
   std::int32_t number_;
   double time_;
-  Spots spots_;                            ///< seen, then merged, then false ones behind
-  std::size_t real_ = 0;                   ///< spots that are not false ones
-  std::vector<std::uint32_t> all_tracks_;  ///< of the spots before merging; empty: nothing merged
-  std::vector<std::size_t> detection_of_;  ///< [all_tracks_] the merged spot each went into
+  Spots spots_;                            ///< first the seen spots; then merged, with false ones appended
+  std::size_t real_ = 0;                   ///< number of spots that are not false
+  std::vector<std::uint32_t> all_tracks_;  ///< tracks of the spots before merging; empty: nothing merged
+  std::vector<std::size_t> detection_of_;  ///< [all_tracks_] the merged spot of each
 };
 
 }  // namespace
@@ -319,7 +319,7 @@ Observation observe(const Execution& execution, const TrackSet& truth, const Mot
 
 void note_detections(const Observation& observation, TrackSet& truth) {
   std::fill(truth.detection.begin(), truth.detection.end(), -1);
-  // Frames rise within a track, so each track's place moves on by what lies before the frame.
+  // Frames rise within a track, so each track's position moves past the points before the frame.
   std::vector<std::int64_t> next(truth.track_offsets.begin(), truth.track_offsets.end() - 1);
   const Stop stop = Stop::of_this_thread();
   for (std::size_t k = 0; k < observation.frames.size(); ++k) {

@@ -13,8 +13,8 @@ namespace {
 
 using detail::refuse, detail::require_at_least_0, detail::require_positive;
 
-constexpr double kMaxVoxels = 0x1p32;  // a voxel's number is one word of the random counter
-constexpr double kMaxSpread = 3;       // e^3: particles of one series that differ 400 times and more
+constexpr double kMaxVoxels = 0x1p32;  // a voxel index is one word of the random counter
+constexpr double kMaxSpread = 3;       // e^3: particles of one series may differ by a factor of 400 and more
 constexpr double kLeastGain = 0x1p-6, kMostGain = 0x1p12;
 
 void check_shape(const MotionOptions& motion, const ImagingOptions& imaging) {
@@ -45,15 +45,15 @@ void check_objective(const ImagingOptions& imaging) {
     refuse("imaging.depth_um", imaging.depth_um, "is not a depth from 0 to 10000 um; give one");
 }
 
-/// Rejects keys that the chosen PSF ignores.
+/// Rejects keys that the chosen PSF does not use.
 void check_unused(const ImagingOptions& imaging) {
   const bool gaussian = imaging.psf == Psf::gaussian;
   if (!gaussian && imaging.defocus_um)
     refuse("imaging.defocus_um", *imaging.defocus_um,
-           "is for imaging.psf gaussian; the other functions widen by themselves, remove it");
+           "is for imaging.psf gaussian; the other functions widen anyway, so remove it");
   if (imaging.focal_plane_um && !imaging.defocus_um)
     refuse("imaging.focal_plane_um", *imaging.focal_plane_um,
-           "does nothing without imaging.defocus_um; set that too");
+           "has no effect without imaging.defocus_um; set that, too");
   if (imaging.sample_index && imaging.psf != Psf::gibson_lanni)
     refuse("imaging.sample_index", *imaging.sample_index, "is for imaging.psf gibson-lanni; remove it");
   if (imaging.psf_range_um && gaussian)
@@ -63,7 +63,7 @@ void check_unused(const ImagingOptions& imaging) {
 
 void check_spots(const MotionOptions& motion, const ImagingOptions& imaging) {
   if (imaging.photons && imaging.snr)
-    refuse("imaging.photons", *imaging.photons, "and imaging.snr both say how bright spots are; give one");
+    refuse("imaging.photons", *imaging.photons, "and imaging.snr both set the brightness of spots; give one");
   if (imaging.photons) require_positive("imaging.photons", *imaging.photons);
   if (imaging.snr) require_positive("imaging.snr", *imaging.snr);
   const auto check_spread = [](const char* key, double spread) {
@@ -76,7 +76,7 @@ void check_spots(const MotionOptions& motion, const ImagingOptions& imaging) {
   if (imaging.defocus_um) require_positive("imaging.defocus_um", *imaging.defocus_um);
   if (imaging.focal_plane_um && !(std::abs(*imaging.focal_plane_um) <= detail::kLargestOption))
     refuse("imaging.focal_plane_um", *imaging.focal_plane_um, "is not a position; give one in um");
-  // A spot wider than the view is a mistake of units.
+  // A spot wider than the view is probably a wrong unit.
   const double widest = imaging.psf == Psf::gaussian ? imaging.psf_sigma_um.x : 0;
   const double view = std::max(motion.box_um.x, motion.box_um.y) + imaging.voxel_um.x;
   if (widest > view)
@@ -91,7 +91,7 @@ void check_camera(const ImagingOptions& imaging) {
     refuse("imaging.bit_depth", imaging.bit_depth, "is not one of 8, 12 and 16");
   if (!(imaging.gain >= kLeastGain && imaging.gain <= kMostGain))
     refuse("imaging.gain", imaging.gain,
-           "is outside 0.015625 to 4096 grey levels a photon; give one in that range");
+           "is outside 0.015625 to 4096 grey levels per photon; give one in that range");
   const double largest = std::ldexp(1.0, imaging.bit_depth) - 1;
   const std::string levels = std::to_string(static_cast<int>(largest)) + " grey levels";
   if (!(imaging.read_noise <= largest))
@@ -101,7 +101,7 @@ void check_camera(const ImagingOptions& imaging) {
     refuse("imaging.background", imaging.background,
            "times imaging.gain plus imaging.offset is over " + levels +
                "; lower one, or raise imaging.bit_depth");
-  if (imaging.photons) return;  // a bright spot may saturate if its photons were asked for
+  if (imaging.photons) return;  // a bright spot may saturate if photons are given
   const double snr = imaging.snr.value_or(ImagingOptions::kDefaultSnr);
   if (!(imaging.gain * peak_for_snr(snr, imaging.background) + dark <= largest))
     refuse("imaging.snr", snr,

@@ -1,12 +1,12 @@
-/// A frame on the GPU: one block of threads per tile of 4 x 8 x 32 voxels, four voxels of a row to a thread.
+/// A frame on the GPU: one block of threads per tile of 4 x 8 x 32 voxels, four voxels of a row per thread.
 ///
-/// A voxel's light is a float sum in the order of the spots, as on the CPU, so nothing may be added by
-/// atomics: the spots are binned to the tiles they reach (count, scan, fill, then a stable radix sort by
-/// tile, which keeps the spots of a tile in order), and each thread adds up its own voxels in registers. The
-/// shares of the axes (Gaussian), or the planes' lines of light (tables), are worked out by all threads of a
-/// block and passed through shared memory. Photons and grey levels follow in the same kernel, so a frame is
-/// written once, as grey levels, and never read. The file is compiled without fused multiply-adds, so that
-/// doubles and floats round as on the host.
+/// A voxel's light is a float sum in the order of the spots, as on the CPU, so atomics cannot be used. The
+/// spots are binned to the tiles that they reach (count, scan, fill, then a stable radix sort by tile, which
+/// keeps the spots of a tile in order), and each thread sums its own voxels in registers. All threads of a
+/// block compute the shares of the axes (Gaussian), or the planes' lines of light (tables), and pass them
+/// through shared memory. The same kernel computes photons and grey levels, so a frame is written once, as
+/// grey levels, and never read. The file is compiled without fused multiply-adds, so that doubles and floats
+/// round as on the host.
 
 #include <limits>
 #include <string>
@@ -27,7 +27,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kTileZ = 4, kTileY = 8, kTileX = 32, kLane = 4;
 static_assert(kTileZ * kTileY * kTileX == kThreads * kLane);
-constexpr int kBatch = 16;  ///< spots whose shares lie in shared memory at once
+constexpr int kBatch = 16;  ///< spots whose shares are in shared memory at once
 
 using gpu::require;
 
@@ -67,7 +67,7 @@ __device__ TileRange tiles_of(const FrameRules& rules, const Spot& spot) {
 __global__ void count_tiles(FrameRules rules, const Spot* spots, std::uint32_t count, std::uint64_t* tiles) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) tiles[i] = tiles_of(rules, spots[i]).count();
-  if (i == count) tiles[i] = 0;  // the scan's last entry is then the sum
+  if (i == count) tiles[i] = 0;  // so that the scan's last entry is the sum
 }
 
 __global__ void fill_tiles(FrameRules rules, TileGrid grid, const Spot* spots, std::uint32_t count,
@@ -84,7 +84,7 @@ __global__ void fill_tiles(FrameRules rules, TileGrid grid, const Spot* spots, s
       }
 }
 
-/// begin[t] = first entry of a tile >= t; every begin has one writer.
+/// begin[t] = first entry of a tile >= t. Each element of begin is written by one thread.
 __global__ void find_begins(const std::uint32_t* tile, std::uint32_t entries, std::uint32_t tiles,
                             std::uint32_t* begin) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -94,17 +94,17 @@ __global__ void find_begins(const std::uint32_t* tile, std::uint32_t entries, st
   for (std::uint32_t t = from; t <= to; ++t) begin[t] = i;
 }
 
-/// What the render kernel reads and writes besides the rules.
+/// The data of the render kernel besides the rules.
 struct TileWork {
   TileGrid grid;
   const Spot* spots;
-  const std::uint32_t* entry;  ///< spot numbers, tile after tile
+  const std::uint32_t* entry;  ///< indices of spots, tile by tile
   const std::uint32_t* begin;  ///< [tiles + 1]
   std::uint16_t* grey;
 };
 
 struct Place {
-  std::int64_t z, y, x;  ///< of the thread's first voxel
+  std::int64_t z, y, x;  ///< position of the thread's first voxel
 };
 
 __device__ void add_gaussians(const FrameRules& rules, const TileWork& work, std::uint32_t tile,
@@ -230,7 +230,7 @@ struct DeviceRenderer::State {
     require(cudaStreamSynchronize(stream), "copying to the device");
   }
 
-  /// Makes the device current before the members that belong to it.
+  /// Makes the device current before members on it are initialised.
   static int selected(int number) {
     require(cudaSetDevice(number), "choosing the device");
     return number;
@@ -269,7 +269,7 @@ struct DeviceRenderer::State {
   gpu::PinnedArray<std::uint16_t> pinned;
 };
 
-/// Fills entry_sorted and begin.
+/// Sets entry_sorted and begin. Returns the number of entries.
 std::uint32_t DeviceRenderer::State::bin(const FrameRules& rules, const TileGrid& grid, std::uint32_t count) {
   const auto tiles = static_cast<std::uint32_t>(grid.count());
   counts.reserve(std::size_t{count} + 1);
@@ -336,7 +336,7 @@ const std::uint16_t* DeviceRenderer::render(std::int32_t t, const std::vector<Sp
                       over(s.scene.shape.nx, kTileX)};
   if (grid.count() >= std::numeric_limits<std::int32_t>::max() ||
       spots.size() >= std::numeric_limits<std::int32_t>::max())
-    throw ResourceError("GPU: a frame of so many voxels or spots; set execution.backend to cpu");
+    throw ResourceError("GPU: a frame has too many voxels or spots; set execution.backend to cpu");
   const FrameRules rules = s.device_rules(t);
   require(cudaEventRecord(s.events[0], s.stream), "timing");
   s.spots.upload(spots, s.stream);

@@ -13,10 +13,10 @@
 
 namespace motes::sim::detail {
 
-/// The reason why there is no GPU to render on; empty if there is one.
+/// The reason why no GPU can render; empty if one can.
 std::string why_no_device();
 
-/// Keeps a scene's tables, a frame and a pinned copy of it on the device.
+/// Keeps a scene's tables, a frame and a pinned copy of the frame.
 class DeviceRenderer {
  public:
   /// `scene` must outlive it. Throws ResourceError.
@@ -25,8 +25,8 @@ class DeviceRenderer {
   DeviceRenderer(const DeviceRenderer&) = delete;
   DeviceRenderer& operator=(const DeviceRenderer&) = delete;
 
-  /// Grey levels of frame t, [voxels], as u16 whatever the bit depth; valid until the next call. Fills
-  /// device_s and copy_s. Throws ResourceError.
+  /// Grey levels of frame t, [voxels], as u16 for any bit depth; valid until the next call. Sets device_s and
+  /// copy_s. Throws ResourceError.
   const std::uint16_t* render(std::int32_t t, const std::vector<Spot>& spots, RenderTimes& times);
 
  private:

@@ -1,15 +1,15 @@
-/// The scalar diffraction model of Gibson and Lanni (J. Opt. Soc. Am. A 9, 154, 1992): light of a point at
-/// depth d under the cover slip, focused by an objective that was designed for its immersion medium reaching
-/// down to the focus. Cover slip and immersion layer are as designed, so of the optical path difference only
-/// the sample's part is left,
+/// The scalar diffraction model of Gibson and Lanni (J. Opt. Soc. Am. A 9, 154, 1992): the light of a point
+/// at depth d under the cover slip, focused by an objective that was designed for its immersion medium down
+/// to the focus. Cover slip and immersion layer are as designed, so the optical path difference is only that
+/// of the sample,
 ///
 ///     W(rho) = ns d sqrt(1 - (NA rho / ns)^2) - ni f sqrt(1 - (NA rho / ni)^2)
 ///
-/// with f the nominal depth of focus. Planes are placed where they are paraxially in focus, f = (d + z) ni /
-/// ns: then volumes are in the sample's own microns, and only the aberration of the mismatch remains. Light
-/// beyond the sample's critical angle does not leave it: rho ends at min(1, ns / NA).
+/// with f the nominal depth of focus. Planes are at their paraxial focus, f = (d + z) ni / ns, so volumes are
+/// in microns of the sample, and only the aberration of the mismatch remains. Light beyond the sample's
+/// critical angle does not leave the sample: rho ends at min(1, ns / NA).
 ///
-/// The integral is Simpson's, with about six nodes a radian of the fastest phase.
+/// The integral is computed by Simpson's rule, with about six nodes per radian of the fastest phase.
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,10 @@
-/// A fluorescence volume of one frame, tile by tile: a few planes by a few rows, as large as a cache.
+/// A fluorescence volume of one frame, tile by tile. A tile is a few planes by a few rows, and fits into a
+/// cache.
 ///
 /// A tile's light is summed in a float buffer: every spot that reaches the tile adds its share, in the order
-/// of the spots, so that a voxel's sum does not depend on the tiles, nor on which thread renders which. Then
-/// each voxel's photons come from its light and one random word (photon_table.h), and its grey level from
-/// those and another word for the camera. The words belong to the voxel: nothing depends on threads.
+/// of the spots, so that a voxel's sum does not depend on tiles or threads. Then each voxel's photons follow
+/// from its light and one random word (photon_table.h), and its grey level from these and another word for
+/// the camera. The words are those of the voxel, so results do not depend on threads.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,7 @@ using detail::FrameRules, detail::Scene, detail::Spot, detail::Reach;
 constexpr std::int64_t kTilePlanes = 8;
 constexpr std::int64_t kTileVoxels = std::int64_t{1} << 17;  // half a megabyte of light
 
-/// The frame cut into tiles, and which spots reach each: ascending, in CSR form.
+/// The frame divided into tiles, and the spots that reach each tile: ascending, in CSR form.
 class Tiles {
  public:
   Tiles(const FrameRules& rules, const std::vector<Spot>& spots) : rules_(rules) {
@@ -113,7 +114,7 @@ void copy_out(const Execution& execution, const std::uint16_t* grey, std::vector
   });
 }
 
-/// The voxels of the recycled frame, or new ones.
+/// The voxels of the recycled frame if they have the right type, else new ones.
 template <class Grey>
 std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
   std::vector<Grey> voxels;
@@ -122,7 +123,7 @@ std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
   return voxels;
 }
 
-/// Below this, rendering a frame on the CPU is faster than setting up a device.
+/// For smaller frames the CPU is faster than setting up a device.
 constexpr std::int64_t kLeastDeviceVoxels = 1 << 20;
 
 }  // namespace
@@ -246,7 +247,7 @@ SpotLight spot_light(const MotionOptions& motion, const ImagingOptions& imaging)
 }
 
 Shape3 frame_shape(const MotionOptions& motion, const ImagingOptions& imaging) {
-  // 12.8 / 0.1 must count as 128 although neither number is exact in binary.
+  // 12.8 / 0.1 must count as 128, although both numbers are not exact in binary.
   const auto count = [](double length, double voxel) {
     return static_cast<std::int64_t>(std::floor(length / voxel * (1 + 1e-12))) + 1;
   };

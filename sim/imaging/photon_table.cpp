@@ -8,7 +8,7 @@
 namespace motes::sim::detail {
 namespace {
 
-/// Weights below this share of the largest one could not change a word of 32 bits.
+/// Weights below this share of the largest one cannot change a 32-bit word.
 constexpr double kNegligible = 0x1p-50;
 
 /// exp(-x) for small x >= 0, by its series.
@@ -30,7 +30,7 @@ void InversionTables::add(std::int64_t first, const std::vector<double>& weight)
     sum += w;
     const double words = std::floor(std::min(sum / total, 1.0) * 0x1p32 + 0.5);
     if (words < 1) {
-      ++skipped;  // no word maps to so small a number
+      ++skipped;  // no word maps to a number this small
       continue;
     }
     last_word.push_back(static_cast<std::uint32_t>(words - 1));
@@ -49,7 +49,7 @@ void InversionTables::add(std::int64_t first, const std::vector<double>& weight)
 
 void InversionTables::add_poisson(double mean) {
   const double mode = std::floor(mean);
-  std::vector<double> below;  // from the mode down
+  std::vector<double> below;  // weights from the mode downwards
   double weight = 1;
   for (double k = mode; k > 0 && weight > kNegligible; --k) {
     weight *= k / mean;
@@ -81,7 +81,7 @@ void InversionTables::add_normal(double steps) {
 }
 
 PhotonTables::PhotonTables(double background, double largest_signal) {
-  // With a bright background each table is long, and few voxels lie just above it.
+  // With a bright background each table is long, and few voxels are just above it.
   fine_span = background <= 256 ? 64 : 8;
   const int steps = static_cast<int>(fine_span) * kFineSteps;
   for (int j = 0; j <= steps; ++j) fine.add_poisson(background + static_cast<double>(j) / kFineSteps);
@@ -90,7 +90,7 @@ PhotonTables::PhotonTables(double background, double largest_signal) {
     coarse.add_poisson(reach);
     reach *= 2;
   } while (reach <= largest_signal);
-  // Below `reach`, so that all of the largest signal's digits have their table.
+  // Below `reach`, so that there is a table for every digit of the largest signal.
   largest = std::nextafter(static_cast<float>(reach), 0.0F);
 }
 

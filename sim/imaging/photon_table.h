@@ -1,7 +1,7 @@
 #pragma once
-/// Random numbers of fixed distributions by inversion: one random 32-bit word in, one number out. Everything
-/// is made with + - * / and square roots, so the tables have the same bits on every machine; the lookups are
-/// shared by CPU and GPU.
+/// Random numbers of fixed distributions by inversion: one random 32-bit word gives one number. Everything
+/// uses only + - * / and square roots, so the tables have the same bits on every machine; CPU and GPU share
+/// the look-ups.
 
 #include <cstdint>
 #include <vector>
@@ -10,30 +10,31 @@
 
 namespace motes::sim::detail {
 
-/// Where a table lies in the arrays of its InversionTables.
+/// The position of a table in the arrays of its InversionTables.
 struct TableSpan {
-  std::uint32_t begin = 0;  ///< of its entries in `last_word`
+  std::uint32_t begin = 0;  ///< index of its first entry in `last_word`
   std::uint32_t count = 0;
-  std::int32_t first = 0;  ///< the number that entry 0 stands for
+  std::int32_t first = 0;  ///< the number of entry 0
 };
 
-/// Several tables side by side. Entry i of a table is the greatest word that still means a number <= first +
-/// i, so its last entry is 2^32 - 1.
+/// Several tables side by side. Entry i of a table is the largest word that gives a number <= first + i, so
+/// the last entry is 2^32 - 1.
 struct InversionTables {
-  /// Long tables need more bits, so that each guide entry leaves less to search.
+  /// Long tables need more bits, so that fewer entries have to be searched for each guide entry.
   explicit InversionTables(int bits = 8) : guide_bits(bits) {}
 
   int guide_bits;
   std::vector<TableSpan> span;
   std::vector<std::uint32_t> last_word;
-  /// [spans * (2^guide_bits + 1)]: a word of the leading bits b means an entry from guide[b] to guide[b + 1].
+  /// [spans * (2^guide_bits + 1)]: a word with leading bits b has its entry between guide[b] and guide[b +
+  /// 1].
   std::vector<std::uint32_t> guide;
 
-  /// Adds the distribution of first, first + 1 ...: `weight` [n] need not sum to 1, but must be unimodal
-  /// enough that its sum is of order 1.
+  /// Adds the distribution of first, first + 1, ...: `weight` [n] need not sum to 1, but its sum must be of
+  /// order 1.
   void add(std::int64_t first, const std::vector<double>& weight);
   void add_poisson(double mean);
-  /// A normal distribution of standard deviation `steps` on the whole numbers. For steps >= 2 its mean is 0
+  /// Adds a normal distribution of standard deviation `steps` on the integers. For steps >= 2 its mean is 0
   /// and its variance steps^2 to the last digit of a double.
   void add_normal(double steps);
 };
@@ -49,7 +50,7 @@ inline InversionView view_of(const InversionTables& tables) {
   return {tables.span.data(), tables.last_word.data(), tables.guide.data(), tables.guide_bits};
 }
 
-/// The entry (not yet the number) that the word means.
+/// The entry (not the number) of the word.
 MOTES_HOST_DEVICE inline std::uint32_t find_entry(const InversionView& tables, std::uint32_t table,
                                                   std::uint32_t word) {
   const std::uint32_t* last_word = tables.last_word + tables.span[table].begin;
@@ -57,7 +58,7 @@ MOTES_HOST_DEVICE inline std::uint32_t find_entry(const InversionView& tables, s
       tables.guide + table * ((std::size_t{1} << tables.guide_bits) + 1) + (word >> (32 - tables.guide_bits));
   std::uint32_t low = guide[0];
   if (word <= last_word[low]) return low;
-  // Most words are found by now; in the tails of a table one guide entry covers many entries.
+  // Most words are found here; in the tails of a table one guide entry covers many entries.
   std::uint32_t high = guide[1];
   ++low;
   while (low < high) {
@@ -76,19 +77,19 @@ MOTES_HOST_DEVICE inline std::int32_t find_number(const InversionView& tables, s
   return tables.span[table].first + static_cast<std::int32_t>(find_entry(tables, table, word));
 }
 
-/// Poisson numbers of any mean from `background` up, exact to 2^-31 in every probability.
+/// Poisson numbers of any mean from `background` on, with every probability exact to 2^-31.
 ///
-/// Fine tables hold the means background + j / kFineSteps. A mean between two of them is background + j /
-/// kFineSteps + d: the number of the lower mean is right unless the word lies above the greatest word of that
-/// number under the upper mean, which happens with a probability of d at most; then the summed probability is
-/// worked out: the sum of a number of the table and one of mean d. What is beyond the fine tables is a sum of
-/// independent numbers of the means fine_span * 2^bit, one for every binary digit of what remains, each from
+/// Fine tables are for the means background + j / kFineSteps. For a mean between two of them, background + j
+/// / kFineSteps + d, the number of the lower mean is right unless the word exceeds the largest word of this
+/// number for the upper mean, which happens with a probability of at most d. Then the cumulative probability
+/// of the sum of a number of the table and one of mean d is computed. Signals beyond the fine tables add
+/// independent numbers of the means fine_span * 2^bit, one for each binary digit of the rest, each from
 /// another word.
 struct PhotonTables {
   static constexpr int kFineSteps = 8;
   InversionTables fine, coarse;
   float fine_span = 0;  ///< photons above the background that fine tables cover; a power of two
-  float largest = 0;    ///< signals are clamped to this: far beyond the largest grey level
+  float largest = 0;    ///< signals are clamped to this, far beyond the largest grey level
   explicit PhotonTables(double background, double largest_signal);
 };
 
@@ -101,18 +102,19 @@ inline PhotonView view_of(const PhotonTables& tables) {
   return {view_of(tables.fine), view_of(tables.coarse), tables.fine_span, tables.largest};
 }
 
-/// 2^32 times the probability of a number <= first + i, 0 below the table.
+/// 2^32 times the probability of a number <= first + i; 0 below the table.
 MOTES_HOST_DEVICE inline double summed_probability(const std::uint32_t* last_word, std::int64_t count,
                                                    std::int64_t i) {
   if (i < 0) return 0;
   return static_cast<double>(last_word[i < count ? i : count - 1]) + 1;
 }
 
-/// The number of mean (mean of the fine table) + extra, 0 < extra < 1 / kFineSteps, given the entry that the
-/// word has in the table.
+/// The entry of a number with the mean (of the fine table) + extra, 0 < extra < 1 / kFineSteps. `entry`: the
+/// entry of the word in the table.
 MOTES_HOST_DEVICE inline std::uint32_t entry_of_sum(const std::uint32_t* last_word, std::uint32_t count,
                                                     std::uint32_t entry, double extra, std::uint32_t word) {
-  // Probabilities of 0, 1 ... under `extra`; exp(-extra) by its series. What is left out is below 2^-33.
+  // Probabilities of 0, 1, ... for the mean `extra`; exp(-extra) by its series. The omitted terms are below
+  // 2^-33.
   constexpr int kTerms = 8;
   double none = 1;
   for (int n = 9; n > 0; --n) none = 1 - extra * (1.0 / n) * none;
@@ -128,8 +130,8 @@ MOTES_HOST_DEVICE inline std::uint32_t entry_of_sum(const std::uint32_t* last_wo
   return count + kTerms;
 }
 
-/// Poisson number of mean background + signal. `word` decides alone up to fine_span; `more(n)` gives further
-/// independent words, n = 0, 1 ...
+/// A Poisson number of mean background + signal. `word` suffices up to fine_span; `more(n)` returns further
+/// independent words, n = 0, 1, ...
 template <class More>
 MOTES_HOST_DEVICE inline std::int32_t photons_of(const PhotonView& tables, float signal, std::uint32_t word,
                                                  const More& more) {

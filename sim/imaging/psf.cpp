@@ -1,9 +1,9 @@
 /// The table of a rotationally symmetric PSF.
 ///
-/// Both functions are sampled on nodes of z and r about the spot, summed over z by the trapezoid rule, and
-/// scaled so that all of the tabulated light is 1; the integral over r is that of the straight lines between
-/// nodes, which is what rendering sees. So the voxels of a whole spot sum to its photons, wherever it lies
-/// relative to planes and voxels.
+/// Both functions are sampled at nodes of z and r about the spot, summed over z by the trapezoid rule, and
+/// scaled so that the tabulated light is 1. The integral over r is that of straight lines between nodes, as
+/// rendering uses them, so the voxels of a whole spot sum to its photons, wherever it is relative to planes
+/// and voxels.
 
 #include "sim/imaging/psf.h"
 
@@ -19,15 +19,15 @@
 namespace motes::sim::detail {
 namespace {
 
-constexpr double kZCells = 160;  // of a table of the usual range
+constexpr double kZCells = 160;  // z cells of a table with the usual range
 constexpr double kMostZCells = 1600;
-constexpr double kFading = 0.25;         // share of the range, at its ends, over which light fades out
-constexpr int kNodesPerAiryRadius = 16;  // straight lines are then within .2 % of the peak
-constexpr double kMaxTangent = 1.5;      // of the light cone that a table is made for
+constexpr double kFading = 0.25;         // share of the range at each end over which light fades out
+constexpr int kNodesPerAiryRadius = 16;  // errors of straight lines are then below .2 % of the peak
+constexpr double kMaxTangent = 1.5;      // largest tangent of the light cone for a table
 constexpr int kMaxDepths = 32;
-constexpr double kMaxRadialNodes = 4096;  // four lines of them fit into a GPU block's shared memory
+constexpr double kMaxRadialNodes = 4096;  // four lines fit into the shared memory of a GPU block
 
-/// Light that a wide-angle objective misses: the sample's index limits the angle.
+/// The effective numerical aperture: the sample's index limits the angle.
 double working_na(const ImagingOptions& imaging) {
   return std::min(imaging.na, imaging.sample_index.value_or(imaging.refractive_index));
 }
@@ -37,12 +37,13 @@ double rayleigh_range_um(const ImagingOptions& imaging) {
   return std::numbers::pi * waist * waist * imaging.refractive_index / imaging.wavelength_um;
 }
 
-/// An even number, so that one node is the focus.
+/// An even number, so that a node is at the focus.
 std::int32_t z_cells_of(double range_um, double usual_um) {
   return 2 * static_cast<std::int32_t>(std::clamp(kZCells * range_um / usual_um, kZCells, kMostZCells) / 2);
 }
 
-/// 1 except near the ends of the range: a table that ended abruptly would draw edges, which detectors find.
+/// 1 except near the ends of the range, since a table that ended abruptly would draw edges that detectors
+/// find.
 double fading(double z_um, double range_um) {
   const double beyond = (std::abs(z_um) / range_um - (1 - kFading)) / kFading;
   if (beyond <= 0) return 1;
@@ -61,8 +62,8 @@ void size_gaussian_beam(const ImagingOptions& imaging, PsfTable& table) {
   table.sigma_um = waist / 2;
 }
 
-/// Largest difference between rays of the phase's path that `depth` microns of sample add, in um: what
-/// remains of the mismatch after correction of the paraxial focus.
+/// The largest difference between rays of the optical path added per micron of sample depth, in um: the part
+/// of the mismatch that remains after correction of the paraxial focus.
 double aberration_per_um(const ImagingOptions& imaging) {
   const double ni = imaging.refractive_index, ns = imaging.sample_index.value_or(ni);
   const double na = working_na(imaging);
@@ -80,8 +81,8 @@ double aberration_per_um(const ImagingOptions& imaging) {
 void size_gibson_lanni(const MotionOptions& motion, const ImagingOptions& imaging, PsfTable& table) {
   const double n = imaging.sample_index.value_or(imaging.refractive_index), na = working_na(imaging);
   const double airy = 0.61 * imaging.wavelength_um / na;
-  // Twice the distance of the first dark point on the axis, and as much again where rays at nine tenths of
-  // the aperture meet the axis so far from the paraxial focus.
+  // Twice the distance of the first dark point on the axis, plus twice the distance from the paraxial focus
+  // at which rays at nine tenths of the aperture meet the axis.
   const double usual_um = 4 * n * imaging.wavelength_um / (na * na);
   const auto cosine = [&](double index) { return std::sqrt(1 - 0.81 * na * na / (index * index)); };
   const double spread_um =
@@ -111,7 +112,7 @@ std::vector<double> gaussian_beam(const ImagingOptions& imaging, const std::vect
   return light;
 }
 
-/// The integral over the plane of a function that is linear in r between nodes and 0 beyond the last one.
+/// The integral over the plane of a function that is linear in r between nodes and 0 after the last one.
 double over_plane(const double* light, std::int32_t nodes, double step) {
   double sum = 0;
   for (std::int32_t k = 0; k + 1 < nodes; ++k) {
@@ -148,7 +149,7 @@ PsfTable make_psf_table(const Execution& execution, const MotionOptions& motion,
     refuse("imaging.psf_range_um", table.range_um, "needs too large a table of the light; lower it");
   table.r_nodes = static_cast<std::int32_t>(r_nodes);
   const double voxel = std::max(imaging.voxel_um.x, imaging.voxel_um.y);
-  // Samples at less than half the distance of the finest detail.
+  // The samples are closer than half the size of the finest detail.
   table.samples = static_cast<std::int32_t>(
       std::clamp(std::ceil(4 * voxel * imaging.na / imaging.wavelength_um) + 1, 2.0, 16.0));
   std::vector<double> z_um, r_um;

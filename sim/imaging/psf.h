@@ -10,18 +10,18 @@
 
 namespace motes::sim::detail {
 
-/// The integral of the unit Gaussian up to a point, and its slope times the distance of the nodes.
+/// The integral of the unit Gaussian up to a point, and its slope times the distance between nodes.
 struct CumulativeNode {
   double value, slope;
 };
 inline constexpr int kNodesPerSigma = 64;
-inline constexpr int kCumulativeReach = 8;  ///< sigmas; beyond it the integral is 0 or 1
+inline constexpr int kCumulativeReach = 8;  ///< in sigmas; beyond this the integral is 0 or 1
 inline constexpr int kCumulativeCells = 2 * kCumulativeReach * kNodesPerSigma;
 
 /// [kCumulativeCells + 1]; the same bits on every machine.
 std::vector<CumulativeNode> cumulative_gaussian_nodes();
 
-/// Cubic Hermite interpolation; off by less than 1e-9.
+/// Cubic Hermite interpolation; error below 1e-9.
 MOTES_HOST_DEVICE inline double cumulative_gaussian(const CumulativeNode* nodes, double sigmas) {
   const double at = (sigmas + kCumulativeReach) * kNodesPerSigma;
   if (!(at > 0)) return 0;
@@ -33,28 +33,28 @@ MOTES_HOST_DEVICE inline double cumulative_gaussian(const CumulativeNode* nodes,
   return a.value + t * (rise + left * ((a.slope - rise) * left + (rise - b.slope) * t));
 }
 
-/// Share of the light that a Gaussian cut off at kCutoffSigmas from the voxels keeps: between that of the
-/// ellipsoid of four sigma and all, so off by .06 % at most.
+/// Share of the light within a cut-off at kCutoffSigmas from the voxels: between that of the ellipsoid of
+/// four sigma and all, so its error is at most .06 %.
 inline constexpr double kCutoffSigmas = 4;
 inline constexpr double kKeptShare = 0.99943;
 
-/// A rotationally symmetric PSF: for each depth of the spot, the light per um^2 that lies below a plane at
-/// distance z from the spot, at lateral distance r from its axis. What a plane of some thickness gets is the
-/// difference of two such values, so that the light is conserved wherever planes lie.
+/// A rotationally symmetric PSF: for each depth of the spot, the light per um^2 below a plane at distance z
+/// from the spot, at lateral distance r from its axis. The light in a plane of some thickness is the
+/// difference of two such values, so light is conserved for any position of planes.
 struct PsfTable {
   double range_um = 0;   ///< |z| up to this
-  double radius_um = 0;  ///< r up to this
+  double radius_um = 0;  ///< largest r
   double z_step_um = 0, r_step_um = 0;
   std::int32_t z_cells = 0;  ///< z_cells + 1 nodes
-  std::int32_t r_nodes = 0;  ///< the last one holds 0
+  std::int32_t r_nodes = 0;  ///< the last value is 0
   std::int32_t depths = 1;
-  double depth_step_um = 0;  ///< depth d stands for a spot at z = d * depth_step_um
-  std::int32_t samples = 2;  ///< a voxel's light is the mean over samples x samples points of it
-  double sigma_um = 0;       ///< of the Gaussian that is as wide laterally at the focus
+  double depth_step_um = 0;  ///< depth index d is for a spot at z = d * depth_step_um
+  std::int32_t samples = 2;  ///< a voxel's light is the mean over samples x samples points in it
+  double sigma_um = 0;       ///< of the Gaussian with the same lateral width at the focus
   std::vector<float> below;  ///< [depths * (z_cells + 1) * r_nodes]
 };
 
-/// Tabulates imaging.psf (not gaussian), all light of one spot summing to 1. O(table * quadrature nodes).
+/// Tabulates imaging.psf (not gaussian); the light of a spot sums to 1. O(table * quadrature nodes).
 PsfTable make_psf_table(const Execution& execution, const MotionOptions& motion,
                         const ImagingOptions& imaging);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What CPU and GPU share of rendering: the light that one spot gives one voxel, and the grey level that one
-/// voxel gets from its light. A voxel's light is a float sum in the order of the spots, on both.
+/// The rules of rendering that CPU and GPU share: the light of one spot in one voxel, and the grey level of a
+/// voxel from its light. On both, a voxel's light is a float sum in the order of the spots.
 
 #include <cmath>
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace motes::sim::detail {
 /// One spot of one frame, ready to be drawn.
 struct Spot {
   double x, y, z;      ///< um
-  double sx, sy, sz;   ///< gaussian: sigmas in um; table: sx = sy = sz = the stretch of the table
-  double light;        ///< photons; scaled so that the sum over the voxels drawn is what was asked
-  std::int32_t depth;  ///< table of that depth
+  double sx, sy, sz;   ///< gaussian: sigmas in um; table: sx = sy = sz = the scale of the table
+  double light;        ///< photons, scaled so that the voxels drawn sum to the requested number
+  std::int32_t depth;  ///< depth index of the table
 };
 
-/// The grid of voxels and everything that turns light into grey levels. Trivially copyable.
+/// The grid of voxels and the parameters that turn light into grey levels. Trivially copyable.
 struct FrameRules {
   std::int64_t nz, ny, nx;
   double vz, vy, vx;                 ///< um
@@ -37,7 +37,7 @@ struct FrameRules {
 
 inline constexpr int kNoiseSteps = 256;
 
-/// A Gaussian's integral over one voxel of an axis, and the squared distance (in sigmas) of the voxel's
+/// A Gaussian's integral over a voxel along one axis, and the squared distance (in sigmas) of the voxel's
 /// nearest point.
 struct AxisShare {
   float weight, distance2;
@@ -53,7 +53,7 @@ MOTES_HOST_DEVICE inline AxisShare gaussian_share(const CumulativeNode* cumulati
   return {static_cast<float>(upper - lower), static_cast<float>(distance * distance)};
 }
 
-/// What is left of the cut-off for x after y and z; below 0: the row lies outside.
+/// The part of the squared cut-off left for x after y and z; negative: the row is outside.
 MOTES_HOST_DEVICE inline float cutoff_left(const AxisShare& z, const AxisShare& y) {
   return static_cast<float>(kCutoffSigmas * kCutoffSigmas) - (z.distance2 + y.distance2);
 }
@@ -62,7 +62,7 @@ MOTES_HOST_DEVICE inline float row_light(double light, const AxisShare& z, const
   return static_cast<float>(light) * z.weight * y.weight;
 }
 
-/// Light per um^2 that the plane gets at r node k, for a spot of unit light.
+/// Light per um^2 in the plane at r node k, for a spot of unit light.
 MOTES_HOST_DEVICE inline float plane_light(const FrameRules& rules, const Spot& spot, std::int64_t plane,
                                            std::int32_t k) {
   const double centre = static_cast<double>(plane) * rules.vz - spot.z, half = 0.5 * rules.vz;
@@ -70,7 +70,7 @@ MOTES_HOST_DEVICE inline float plane_light(const FrameRules& rules, const Spot& 
                             light_below(rules.psf, spot.depth, (centre - half) / spot.sz, k));
 }
 
-/// Light of one voxel, given its plane's line of light by r node.
+/// Light of one voxel, from its plane's line of light by r node.
 MOTES_HOST_DEVICE inline float voxel_light(const FrameRules& rules, const Spot& spot, const float* line,
                                            std::int64_t y, std::int64_t x) {
   const double per_node_y = 1 / (spot.sy * rules.psf.r_step_um);
@@ -94,7 +94,7 @@ MOTES_HOST_DEVICE inline float voxel_light(const FrameRules& rules, const Spot& 
   return static_cast<float>(spot.light * area) * sum;
 }
 
-/// Ranges of voxels [first, last) of an axis that a spot may reach, with room for rounding.
+/// A range of voxels [first, last) along an axis that a spot may reach, with a margin for rounding.
 struct Reach {
   std::int64_t first, last;
 };
@@ -113,7 +113,7 @@ struct SpotReach {
 };
 
 MOTES_HOST_DEVICE inline SpotReach reach_of(const FrameRules& rules, const Spot& spot) {
-  // A little further than the cut-off, which alone decides.
+  // Slightly larger than the cut-off, which decides.
   constexpr double kRoom = 1.0001;
   const bool table = rules.psf.r_nodes > 0;
   const double across = table ? rules.psf.r_nodes * rules.psf.r_step_um : kCutoffSigmas;
@@ -127,19 +127,19 @@ MOTES_HOST_DEVICE inline bool empty(const SpotReach& reach) {
   return reach.z.first >= reach.z.last || reach.y.first >= reach.y.last || reach.x.first >= reach.x.last;
 }
 
-/// Four voxels of a row share a block of random words; its number.
+/// The number of the block of random words that four voxels of a row share.
 MOTES_HOST_DEVICE inline std::uint32_t block_of(const FrameRules& rules, std::int64_t z, std::int64_t y,
                                                 std::int64_t x) {
   const std::int64_t blocks = (rules.nx + 3) / 4;
   return static_cast<std::uint32_t>((z * rules.ny + y) * blocks + x / 4);
 }
 
-/// Further words of one voxel of a block, for photons_of; a bright voxel takes a word for each binary digit.
+/// Further words of one voxel of a block, for photons_of; a bright voxel needs a word for each binary digit.
 struct MoreWords {
   std::uint64_t seed;
   std::uint32_t block, frame, lane;
   MOTES_HOST_DEVICE std::uint32_t operator()(std::uint32_t n) const {
-    const std::uint32_t count = 1 + lane * 8 + n / 4;  // at most 22 digits: no other voxel's block
+    const std::uint32_t count = 1 + lane * 8 + n / 4;  // at most 22 digits, so voxels never share words
     return philox4x32({count, block, frame, static_cast<std::uint32_t>(RandomStream::photons)},
                       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)})[n % 4];
   }

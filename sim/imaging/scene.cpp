@@ -15,10 +15,10 @@
 namespace motes::sim::detail {
 namespace {
 
-/// A particle's own brightness and size; streams from 64 on belong to imaging.
+/// The stream for a particle's brightness and size; streams from 64 on are for imaging.
 constexpr RandomStream kSpreadStream{64};
 
-/// Photons beyond which a voxel is saturated whatever the read noise does.
+/// Photons beyond which a voxel is saturated for any read noise.
 double saturating_photons(const ImagingOptions& imaging) {
   const double largest_grey = std::ldexp(1.0, imaging.bit_depth);
   return (largest_grey + 10 * imaging.read_noise + 1) / imaging.gain;
@@ -35,7 +35,7 @@ const std::vector<double>* property(const TrackSet& truth, const char* name) {
   return nullptr;
 }
 
-/// Share of a spot's light that the voxel on whose centre it lies gets.
+/// The share of a spot's light in the voxel on whose centre it lies.
 double centre_share(const FrameRules& rules, const Spot& spot) {
   if (rules.psf.r_nodes == 0)
     return static_cast<double>(row_light(spot.light,
@@ -119,7 +119,7 @@ std::optional<std::size_t> point_in_frame(const TrackSet& truth, std::size_t tra
   return static_cast<std::size_t>(found - truth.frame.begin());
 }
 
-/// What is wrong with a point, or nullptr.
+/// The fault of a point, or nullptr.
 const char* fault_of(const Vec3& at, const Appearance& look) {
   if (!std::isfinite(at.x) || !std::isfinite(at.y) || !std::isfinite(at.z)) return "no finite position";
   if (!(look.photons >= 0 && look.photons <= 1e30)) return "no sensible number of photons";

@@ -1,5 +1,5 @@
 #pragma once
-/// What the rendering of a series needs apart from a frame's spots; computed once, on the CPU.
+/// The data for rendering a series, without the spots of frames; computed once, on the CPU.
 
 #include <vector>
 
@@ -17,17 +17,17 @@ struct Appearance {
 };
 
 struct Scene {
-  /// Checks the options; tabulates the PSF and the random numbers.
+  /// Checks the options, and tabulates the PSF and the random numbers.
   Scene(const Execution& execution, const MotionOptions& motion, const ImagingOptions& imaging);
 
-  /// Rules of frame t; they point into this scene.
+  /// Rules of frame t; they contain pointers into this scene.
   FrameRules rules(std::int32_t t) const;
 
-  /// What is drawn in frame t, in the order of the tracks; spots out of the view are left out. Throws
-  /// InputError for a point without a finite position or with negative photons or radius.
+  /// The spots to draw in frame t, in the order of tracks, without spots outside the view. Throws InputError
+  /// for a point without a finite position or with negative photons or radius.
   std::vector<Spot> spots(const Execution& execution, const TrackSet& truth, std::int32_t t) const;
 
-  /// The spot as it is drawn: its widths, its depth, its light.
+  /// The spot to draw, with widths, depth and light.
   Spot spot_of(const Vec3& at, const Appearance& look) const;
 
   bool tabulated() const { return imaging.psf != Psf::gaussian; }
@@ -40,10 +40,10 @@ struct Scene {
   PhotonTables photons;
   InversionTables noise{12};
   SpotLight light;
-  double radius_um;  ///< of a spot of no spread
+  double radius_um;  ///< radius of a spot without spread
 };
 
-/// The look of a point of a particle, by the options.
+/// The appearance of a particle's point by the options.
 Appearance appearance(const Scene& scene, std::int64_t track_id, double time_s);
 
 /// Adds the expected light of `spots` to the voxels of a box [z0, z1) x [y0, y1) x all x, x fastest.

@@ -16,8 +16,8 @@ namespace {
 using detail::refuse, detail::require_at_least_0, detail::require_positive;
 
 constexpr double kMaxParticles = std::numeric_limits<std::int32_t>::max();
-constexpr double kMaxPoints = 0x1p32;   // 44 bytes each: more than any machine this runs on holds
-constexpr double kMaxFlowSteps = 1000;  // Runge-Kutta steps a frame
+constexpr double kMaxPoints = 0x1p32;   // 44 bytes each: more than the memory of typical machines
+constexpr double kMaxFlowSteps = 1000;  // Runge-Kutta steps per frame
 
 void require_finite(const char* key, const Vec3& value) {
   for (const double v : {value.z, value.y, value.x})
@@ -71,11 +71,11 @@ void check_switching(const MotionOptions& motion) {
   const std::size_t rates = motion.switch_rate_per_s.size();
   if (rates != n && rates != n * n)
     refuse("simulation.switch_rate_per_s", rates,
-           "rates for " + std::to_string(n) + " states; give one a state, or one for each from and to");
+           "rates for " + std::to_string(n) + " states; give one per state, or one for each pair of states");
   for (const double rate : motion.switch_rate_per_s) require_at_least_0("simulation.switch_rate_per_s", rate);
   check_state_values("simulation.state_speed_um_s", motion.state_speed_um_s, n);
   check_state_values("simulation.state_diffusion_um2_s", motion.state_diffusion_um2_s, n);
-  // Each frame is simulated event by event.
+  // Each frame is simulated event by event, so their number is limited.
   for (const double rate : motion.switch_rate_per_s)
     if (!(rate * motion.dt_s <= 1e4))
       refuse("simulation.switch_rate_per_s", rate,

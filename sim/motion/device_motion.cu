@@ -1,10 +1,10 @@
 /// Each thread follows one particle through all frames and writes to arrays ordered by frame, so that
-/// neighbouring threads write neighbouring words. A second kernel transposes them to the order of the
+/// neighbouring threads write neighbouring words. A second kernel transposes the arrays to the order of the
 /// TrackSet.
 ///
-/// Particles come in batches that fit a fixed part of the device's memory. Results are copied through two
-/// small pinned buffers: the device fills one while the host's threads empty the other. Pinning memory for
-/// the whole result would take longer than the simulation.
+/// Particles are processed in batches that fit into a fixed part of the device's memory. Results are copied
+/// through two small pinned buffers: the device fills one while the host's threads empty the other. Pinning
+/// memory for the whole result would take longer than the simulation.
 
 #include <algorithm>
 #include <cstring>
@@ -63,11 +63,12 @@ __global__ void __launch_bounds__(kThreads)
          });
 }
 
-/// [rows][cols] to [cols][rows]; a block of kTile x kTileRows threads takes a tile of kTile x kTile.
+/// Transposes [rows][cols] to [cols][rows]; a block of kTile x kTileRows threads processes a tile of kTile x
+/// kTile.
 template <class Value>
 __global__ void transpose(const Value* from, Value* to, std::uint32_t rows, std::uint32_t cols) {
   __shared__ Value tile[kTile][kTile + 1];
-  // Rows, the frames, may be many: they lie along x, whose grid is the larger one.
+  // The rows (frames) may be many, so they are along x, which has the larger grid.
   const std::uint32_t row0 = blockIdx.x * kTile, col0 = blockIdx.y * kTile;
   for (int j = static_cast<int>(threadIdx.y); j < kTile; j += kTileRows) {
     const std::uint32_t row = row0 + j, col = col0 + threadIdx.x;
@@ -131,7 +132,7 @@ void launch_transpose(const Value* from, Value* to, std::uint32_t rows, std::uin
   require(cudaGetLastError(), "starting the kernel");
 }
 
-/// Particles a batch: what the memory holds, and what the grid of the transposition can index.
+/// Particles per batch: limited by memory, and by the grid of the transposition.
 std::size_t batch_size(std::size_t particles, std::size_t frames, bool with_codes) {
   const std::size_t bytes_a_point = 2 * (3 * sizeof(double) + (with_codes ? 1 : 0));
   const std::size_t most = std::min<std::size_t>(kBatchBytes / (bytes_a_point * frames), 65535 * kTile);

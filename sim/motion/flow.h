@@ -17,13 +17,13 @@ struct FlowMode {
   double phase, frequency;  ///< turns, turns per s
 };
 
-/// How the modes meet the walls.
+/// The behaviour of the modes at the walls.
 enum class FlowWalls : std::uint8_t {
   periodic,  ///< plane waves of the periodic domain
   tangent    ///< no flow through the walls
 };
 
-/// A trivially copyable view; `modes` lies where the code that reads it runs.
+/// A trivially copyable view; `modes` is in the memory of the code that reads it.
 struct FlowField {
   Vec3 drift, rotation_rad_s, centre;
   Flow kind = Flow::none;
@@ -31,12 +31,13 @@ struct FlowField {
   double speed = 0, scale = 1, box_y = 1;
   const FlowMode* modes = nullptr;
   int mode_count = 0;
-  double rate_per_s = 0;  ///< the fastest change of the velocity along a path, which the steps resolve
+  double rate_per_s = 0;  ///< fastest change of the velocity along a path, which the steps must resolve
   bool still = true;      ///< there is no flow
 };
 
-/// A wave in the box [0, L] with whole numbers of half waves along each axis: the normal component has a sine
-/// that vanishes at its walls, the others have cosines, so the divergence is wave . amplitude times cosines.
+/// A wave in the box [0, L] with an integer number of half waves along each axis. The normal component has a
+/// sine that vanishes at its walls, the others have cosines, so the divergence is wave . amplitude times
+/// cosines.
 MOTES_HOST_DEVICE inline Vec3 tangent_wave(const FlowMode& mode, const Vec3& at, double t) {
   const SinCos x = exact_sin_cos_turns(mode.wave.x * at.x), y = exact_sin_cos_turns(mode.wave.y * at.y),
                z = exact_sin_cos_turns(mode.wave.z * at.z);
@@ -77,10 +78,12 @@ MOTES_HOST_DEVICE inline Vec3 flow_velocity(const FlowField& flow, const Vec3& a
   return velocity;
 }
 
-/// Steps are shorter than this over the field's rate: the Runge-Kutta error of a turn is then 1e-7 a step.
+/// Steps are shorter than this divided by the field's rate; the Runge-Kutta error for a turn is then 1e-7 per
+/// step.
 inline constexpr double kFlowStep = 0.1;
 
-/// Where the flow carries a point from time t on: classical Runge-Kutta steps of equal length.
+/// The position to which the flow carries a point from time t on, by classical Runge-Kutta steps of equal
+/// length.
 MOTES_HOST_DEVICE inline Vec3 carried(const FlowField& flow, Vec3 at, double t, double duration) {
   const double wanted = std::ceil(duration * flow.rate_per_s / kFlowStep);
   const int steps = wanted > 1 ? static_cast<int>(wanted) : 1;

@@ -1,8 +1,8 @@
-/// The turbulence follows kinematic simulation (Fung et al. 1992): modes of random directions, their lengths
-/// spaced evenly in the logarithm over a factor of kFlowDecade, with the energy E(k) ~ k^(-5/3) of the
-/// inertial range, so amplitudes ~ k^(-1/3); each oscillates at the turnover rate of its eddies. Wave vectors
-/// are rounded to those that fit the domain, and amplitudes are orthogonal to the rounded ones: the
-/// divergence is 0.
+/// The turbulence follows kinematic simulation (Fung et al. 1992): modes with random directions, with lengths
+/// spaced evenly in the logarithm over a factor of kFlowDecade and the energy E(k) ~ k^(-5/3) of the inertial
+/// range, so amplitudes ~ k^(-1/3). Each mode oscillates at the turnover rate of its eddies. Wave vectors are
+/// rounded to those that fit the domain, and amplitudes are orthogonal to the rounded ones, so the divergence
+/// is 0.
 
 #include "sim/motion/model.h"
 
@@ -17,7 +17,7 @@ namespace motes::sim::detail {
 namespace {
 
 constexpr double kFlowDecade = 8;      // longest over shortest wave
-constexpr double kBeatsPerTurn = 0.5;  // of a mode, over its amplitude times its wave number
+constexpr double kBeatsPerTurn = 0.5;  // frequency of a mode, divided by amplitude times wave number
 
 double state_value(const std::vector<double>& values, std::size_t state, double otherwise) {
   return values.empty() ? otherwise : values[state];
@@ -54,7 +54,7 @@ void fill_states(const MotionOptions& options, MotionModel& model) {
 
 Vec3 unit_vector(Random& random) { return random_unit_vector(random); }
 
-/// The wave of that length and direction that fits the domain best, in turns per um.
+/// The wave of this length and direction that fits the domain best, in turns per um.
 Vec3 fitting_wave(const Vec3& direction, double per_um, const Vec3& size, FlowWalls walls) {
   if (walls == FlowWalls::tangent) {
     const auto half_waves = [&](double along, double length) {
@@ -67,7 +67,7 @@ Vec3 fitting_wave(const Vec3& direction, double per_um, const Vec3& size, FlowWa
     return std::round(along * per_um * length) / length;
   };
   Vec3 wave{waves(direction.x, size.x), waves(direction.y, size.y), waves(direction.z, size.z)};
-  if (wave == Vec3{}) wave.x = 1 / size.x;  // longer than the domain: the longest that fits
+  if (wave == Vec3{}) wave.x = 1 / size.x;  // for waves longer than the domain, the longest that fits
   return wave;
 }
 
@@ -77,7 +77,8 @@ std::vector<FlowMode> flow_modes(const MotionOptions& options, const FlowField& 
   for (std::size_t i = 0; i < modes.size(); ++i) {
     Random random(options.seed, RandomStream::flow, static_cast<std::uint32_t>(i), 0);
     const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(modes.size());
-    const double relative = exact_exp(place * exact_log(kFlowDecade));  // wave number over the least one
+    const double relative =
+        exact_exp(place * exact_log(kFlowDecade));  // wave number relative to the smallest
     FlowMode& mode = modes[i];
     mode.wave = fitting_wave(unit_vector(random), relative / options.flow_scale_um, size, flow.walls);
     const double length2 = dot(mode.wave, mode.wave);
@@ -89,7 +90,7 @@ std::vector<FlowMode> flow_modes(const MotionOptions& options, const FlowField& 
     const double size_of = exact_exp(-exact_log(relative) / 3);
     mode.amplitude = size_of / length_of(mode.amplitude) * mode.amplitude;
     mode.phase = random.uniform();
-    mode.frequency = size_of * relative;  // of the amplitude's order yet; scaled below
+    mode.frequency = size_of * relative;  // proportional to the amplitude; scaled below
     energy += size_of * size_of;
   }
   // A plane wave's square has mean 1/2; a wall wave's three factors and its beat have 1/16.
@@ -122,7 +123,7 @@ double wanted_particles(const MotionOptions& options) {
 
 namespace {
 
-/// About the largest distance that a particle moves in one frame.
+/// An estimate of the largest distance that a particle moves in one frame.
 double reach_of_frame(const MotionOptions& options) {
   double speed = options.speed_um_s, diffusion = options.diffusion_um2_s;
   for (const double v : options.state_speed_um_s) speed = std::max(speed, v);
@@ -179,7 +180,7 @@ FlowField flow_of(const MotionOptions& options) {
   if (flow.kind == Flow::shear) flow.rate_per_s += 2 * flow.speed / box.y;
   if (flow.kind == Flow::vortex) flow.rate_per_s += std::numbers::sqrt2 * flow.speed / flow.scale;
   if (flow.kind == Flow::turbulence) {
-    // Root mean square of a mode's wave number, times the speed: the rate of straining, about.
+    // Root mean square of a mode's wave number times the speed: roughly the strain rate.
     flow.rate_per_s += std::numbers::pi * flow.speed * (1 + std::sqrt(kFlowDecade)) / flow.scale;
   }
   const bool moves = flow.kind != Flow::none && flow.speed > 0;
@@ -201,7 +202,7 @@ std::vector<double> stationary_shares(std::vector<std::vector<double>> rates) {
   const std::size_t n = rates.size();
   std::vector<double> shares(n, 0.0);
   shares[0] = 1;
-  for (std::size_t last = n - 1; last > 0; --last) {  // leave out one state after the other
+  for (std::size_t last = n - 1; last > 0; --last) {  // eliminates one state after the other
     double out = 0;
     for (std::size_t j = 0; j < last; ++j) out += rates[last][j];
     if (!(out > 0)) return shares;
@@ -270,7 +271,7 @@ std::vector<double> frame_times(const MotionOptions& options) {
     if (options.time_jitter_s > 0) {
       const auto frame = static_cast<std::uint32_t>(k);
       shift = options.time_jitter_s * Random(options.seed, RandomStream::frame_time, frame, 0).normal();
-      // Frames keep their order, and none comes before the start.
+      // Frames keep their order, and none precedes the start.
       shift = std::clamp(shift, k == 0 ? 0.0 : -0.45 * options.dt_s, 0.45 * options.dt_s);
     }
     times[k] = static_cast<double>(k) * options.dt_s + shift;

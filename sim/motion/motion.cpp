@@ -1,16 +1,16 @@
-/// The motion of Vasconcelos & Rosenhahn 2009, section 6, with further kinds of motion. The rule of one
+/// The motion of Vasconcelos & Rosenhahn 2009, section 6, and other kinds of motion. The rule for one
 /// particle is in walker.h, which CPU and GPU share.
 ///
-/// Of the paper: "two vectors: the correlation vector, as a persistence tendency to keep the particle moving
-/// in the same direction, and the bias vector, a randomly generated vector", combined linearly by a
-/// persistence level in [0, 1]. Read here as: direction_t = normalised(persistence * direction_t-1 +
-/// (1 - persistence) * random unit vector), and every step is speed * dt long. The paper leaves the length
-/// open; a fixed one makes `speed` mean what it says at every persistence. At 0 all directions are
-/// independent, at 1 a particle flies straight forever. At a wall the path is folded back and the direction
-/// mirrored, so that a reflected step keeps its path length.
+/// From the paper: "two vectors: the correlation vector, as a persistence tendency to keep the particle
+/// moving in the same direction, and the bias vector, a randomly generated vector", combined linearly by a
+/// persistence level in [0, 1]. Here this is: direction_t = normalised(persistence * direction_t-1 + (1 -
+/// persistence) * random unit vector), and every step has the length speed * dt. The paper does not state the
+/// length; a fixed one makes `speed` valid for every persistence. At 0 all directions are independent, at 1 a
+/// particle moves on a straight line. At a wall the path is folded back and the direction mirrored, so that a
+/// reflected step keeps its length.
 ///
-/// Only +, -, *, /, sqrt and functions made of them (motes/base/exact_math.h) touch the positions, so the
-/// truth is the same to the last bit on every machine, on CPU and GPU.
+/// Positions are computed only with +, -, *, /, sqrt and functions made of them (motes/base/exact_math.h), so
+/// the truth has the same bits on every machine, on CPU and GPU.
 
 #include <atomic>
 
@@ -25,7 +25,7 @@
 namespace motes::sim {
 namespace {
 
-/// Below this much work a GPU's start costs more than it saves; in positions without a flow.
+/// For less work, starting a GPU costs more than it saves; in positions without a flow.
 constexpr double kDevicePays = 2e7;
 
 detail::Records follow_on_host(const Execution& execution, const detail::Simulation& simulation,
@@ -35,7 +35,7 @@ detail::Records follow_on_host(const Execution& execution, const detail::Simulat
     if (stop && stop()) stopped.store(true, std::memory_order_relaxed);
     return stopped.load(std::memory_order_relaxed);
   };
-  constexpr std::int32_t kFramesAQuestion = 64;  // with many modes of flow a frame takes a millisecond
+  constexpr std::int32_t kFramesAQuestion = 64;  // a frame takes a millisecond with many flow modes
   const auto frames = static_cast<std::size_t>(simulation.model.frames);
   std::uint8_t* codes = records.code.empty() ? nullptr : records.code.data();
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic, 256)

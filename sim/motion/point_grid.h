@@ -11,8 +11,8 @@
 
 namespace motes::sim::detail {
 
-/// Points sorted into cells no smaller than `reach`, by index within a cell: only the 27 cells around a point
-/// can hold a neighbour. No more than about eight cells a point, however small the reach.
+/// Points sorted into cells no smaller than `reach`, by index within a cell, so that only the 27 cells around
+/// a point can have a neighbour. At most about eight cells per point, also for a small reach.
 class PointGrid {
  public:
   PointGrid(const std::vector<Vec3>& points, double reach) {

@@ -16,8 +16,9 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kMostCells = std::numeric_limits<std::int32_t>::max();
-constexpr double kPushStep = 0.1;  // of the rate: a cell among twelve neighbours does not overshoot
-constexpr double kPushTimes = 5;   // of the rate: after that nothing moves any more
+constexpr double kPushStep =
+    0.1;  // relative to the rate, so that a cell among twelve neighbours does not overshoot
+constexpr double kPushTimes = 5;  // relative to the rate; after this time movements are negligible
 
 enum class Fate : std::uint8_t { lives, divides, gone };
 
@@ -72,8 +73,8 @@ class Population {
     return cell;
   }
 
-  /// A cell without a mother: at a random phase of its cycle in the first frame, at the beginning if born
-  /// later.
+  /// A cell without a mother: at a random phase of its cycle in the first frame, at the start of the cycle if
+  /// born later.
   Cell founder(std::size_t i) {
     const auto number = static_cast<std::uint32_t>(i);
     const double birth = simulation_.birth(i);
@@ -88,7 +89,7 @@ class Population {
   Cell daughter(const Cell& mother, double side) {
     if (next_number_ >= kMostCells)
       throw UsageError(
-          "simulation.division_s: the cells have grown over 2147483647 in number; lengthen it, or "
+          "simulation.division_s: there are more than 2147483647 cells; lengthen it, or "
           "lower simulation.frames");
     const std::uint32_t number = next_number_++;
     records_.parent.push_back(mother.number);
@@ -213,7 +214,7 @@ class Population {
   std::vector<Cell> cells_;
   std::size_t born_ = 0;
   std::uint32_t next_number_ = 0;
-  std::vector<std::uint32_t> numbers_;  ///< [records] the particle
+  std::vector<std::uint32_t> numbers_;  ///< [records] index of the particle
   Records records_;
 };
 

@@ -10,10 +10,10 @@ namespace motes::sim::detail {
 /// Whether the options need all particles to be moved frame by frame together.
 bool needs_population(const MotionOptions& options);
 
-/// Moves all particles from frame to frame. Between two frames each particle moves alone (as in walker.h),
-/// dividing when its time has come; then those nearer than repulsion_um push each other apart. Throws
-/// UsageError naming simulation.division_s if there are too many cells to count. Calls `stop` before each
-/// frame. The same for any thread count.
+/// Moves all particles from frame to frame. Between two frames each particle moves alone (as in walker.h) and
+/// divides at its time; then those closer than repulsion_um push each other apart. Throws UsageError naming
+/// simulation.division_s if there are too many cells to count. Calls `stop` before each frame. The result
+/// does not depend on the thread count.
 Records simulate_population(const Execution& execution, const MotionOptions& options,
                             const Simulation& simulation, const StopAsked& stop);
 

@@ -12,7 +12,7 @@
 namespace motes::sim::detail {
 namespace {
 
-/// A track: the records [begin, end) of a particle, absent ones between them included.
+/// A track: the records [begin, end) of a particle, including absent ones between them.
 struct Run {
   std::size_t particle, begin, end;
   std::int64_t points;
@@ -99,7 +99,7 @@ class Assembly {
  private:
   void size_points(bool as_they_are) {
     const std::size_t points = at(cut_.offsets.back());
-    // If the records are exactly the points of the tracks, this has the right size already.
+    // If the records are exactly the points of the tracks, these have the right size already.
     tracks_.detection = std::move(records_.detection);
     tracks_.time_s = std::move(records_.time);
     std::vector<std::function<void()>> jobs;
@@ -167,7 +167,7 @@ class Assembly {
       last_track[cut_.runs[t].particle] = static_cast<std::int64_t>(t);
     for (std::size_t t = 0; t < cut_.runs.size(); ++t) {
       std::int64_t mother = records_.parent[cut_.runs[t].particle];
-      // A cell that divided again before it was in any frame has no track: its daughters then name its
+      // A cell that divided again before it was in any frame has no track; its daughters then name its
       // mother.
       while (mother >= 0 && last_track[at(mother)] < 0) mother = records_.parent[at(mother)];
       const bool first = t == 0 || cut_.runs[t - 1].particle != cut_.runs[t].particle;

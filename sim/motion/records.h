@@ -24,13 +24,13 @@ struct Records {
   std::size_t particles() const { return offsets.size() - 1; }
 };
 
-/// Throws Interrupted: the caller of simulate_motion asked to stop.
+/// Throws Interrupted, since the caller of simulate_motion asked to stop.
 [[noreturn]] void throw_stopped();
 
 /// Whether every particle is seen in every frame, in state 0.
 bool always_seen(const MotionOptions& options);
 
-/// One record a particle and frame: offsets and frames are filled, the rest is sized.
+/// One record per particle and frame: offsets and frames are set, the other arrays have their size.
 Records dense_records(const Execution& execution, const Simulation& simulation, bool with_codes);
 
 /// Cuts the particles into tracks (see simulate_motion) with their properties. O(records).

@@ -1,4 +1,4 @@
-/// Repulsion between neighbours, which a grid of cells finds.
+/// Repulsion between neighbours, which are found by a grid of cells.
 
 #include "sim/motion/repulsion.h"
 
@@ -10,10 +10,10 @@ namespace motes::sim::detail {
 
 namespace {
 
-/// The points, and after them their images that lie within reach of the box.
+/// The points, followed by their images within reach of the box.
 struct WithImages {
   std::vector<Vec3> points;
-  std::vector<std::size_t> owner;  ///< of each point: itself, or the point of which it is an image
+  std::vector<std::size_t> owner;  ///< index of the point itself, or of the point whose image it is
 };
 
 WithImages with_images(const std::vector<Vec3>& points, double reach, const std::optional<Vec3>& period) {
@@ -55,7 +55,7 @@ std::vector<Vec3> overlap_pushes(const Execution& execution, const std::vector<V
       if (distance2 >= reach * reach) return;
       const double distance = std::sqrt(distance2);
       const double overlap = 0.5 * (reach - distance);
-      // Two points at one place separate along x, the earlier one to the left.
+      // Two points at one place separate along x, with the earlier one to the left.
       push = distance > 0 ? push + overlap / distance * arm : push + Vec3{i < j ? -overlap : overlap, 0, 0};
     });
     pushes[i] = push;

@@ -28,7 +28,7 @@ Vec3 uniform_in_unit_ball(Random& random) {
   }
 }
 
-/// Draws places as options.seeding says.
+/// Draws places by options.seeding.
 class Places {
  public:
   Places(const MotionOptions& options, const Domain& domain) : options_(options), domain_(domain) {
@@ -87,7 +87,7 @@ class Places {
             0.5 * box.z + unit.z * radius.z};
   }
 
-  /// Uniform by area: a direction is kept in proportion to how much the ellipsoid stretches its area.
+  /// Uniform by area: a direction is accepted in proportion to the stretch of area by the ellipsoid.
   Vec3 on_shell(Random& random) const {
     const Vec3& radius = options_.seeding_radius_um;
     const double least = std::min({radius.x, radius.y, radius.z});
@@ -107,16 +107,16 @@ Random stream_of(const MotionOptions& options, std::size_t particle) {
   return Random(options.seed, RandomStream::seeding, static_cast<std::uint32_t>(particle), 0);
 }
 
-/// The positions placed so far, in cells no smaller than the minimum distance: only the 27 cells around a
-/// point can hold a neighbour; in a periodic domain also those at the other end. Cells are no more than about
-/// eight a particle, however small the distance is.
+/// The positions placed so far, in cells no smaller than the minimum distance, so that only the 27 cells
+/// around a point can have a neighbour; in a periodic domain also those at the other end. At most about eight
+/// cells per particle, also for a small distance.
 class PlacedCells {
  public:
   PlacedCells(const Domain& domain, double distance, std::size_t particles, bool periodic)
       : distance_(distance), lower_(domain.lower), size_(domain.size), periodic_(periodic) {
     const Vec3& box = domain.size;
     const double most = 2 * std::ceil(std::cbrt(static_cast<double>(particles)));
-    // A little larger than the distance, so that rounding never puts near points two cells apart.
+    // Slightly larger than the distance, so that rounding never separates near points by two cells.
     const double cell = distance * (1 + 1e-9);
     const auto count = [&](double length) { return std::clamp(std::floor(length / cell), 1.0, most); };
     cells_ = {count(box.x), count(box.y), count(box.z)};
@@ -137,7 +137,7 @@ class PlacedCells {
     return true;
   }
 
-  /// `p` is the point that placed.push_back() was just called with.
+  /// `p` is the point that was just added by placed.push_back().
   void add(const Vec3& p) {
     std::int64_t& head = head_[cell(clamped((p.x - lower_.x) * per_um_.x, cells_.x),
                                     clamped((p.y - lower_.y) * per_um_.y, cells_.y),
@@ -176,7 +176,7 @@ class PlacedCells {
   double distance_;
   Vec3 lower_, size_;
   bool periodic_;
-  Vec3 cells_, per_um_;  // whole numbers held as doubles; cells per um
+  Vec3 cells_, per_um_;  // integers stored as doubles; cells per um
   std::vector<std::int64_t> head_, next_;
 };
 
@@ -194,8 +194,8 @@ void seed_apart(const MotionOptions& options, const Domain& domain, const Places
     for (int draw = 1; !cells.has_room(p, placed); ++draw) {
       if (draw == kDraws) {
         std::ostringstream message;
-        message << "simulation.min_distance_um: found room for only " << placed.size() << " of " << particles
-                << " particles " << options.min_distance_um
+        message << "simulation.min_distance_um: there was room for only " << placed.size() << " of "
+                << particles << " particles " << options.min_distance_um
                 << " um apart; lower it or simulation.particles, or enlarge simulation.box_um";
         throw UsageError(message.str());
       }

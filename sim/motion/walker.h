@@ -1,12 +1,12 @@
 #pragma once
-/// One particle's motion: the rule that CPU and GPU share. A particle is a function of the model, its number
-/// and where and when it begins, so particles may be computed in any order, and each alone.
+/// The motion of one particle: the rule that CPU and GPU share. A particle is a function of the model, its
+/// number, and the place and time at which it begins, so particles may be computed in any order.
 ///
-/// A frame's displacement is what the flow carries (first), then the particle's own motion, state by state.
-/// Times of switching, death and birth are drawn as times, not per frame, so they do not depend on the frame
-/// interval. Diffusion, runs and the harmonic tether take exact transition probabilities over any interval,
-/// so their statistics do not depend on the frame interval either. The walk of the paper is the exception: it
-/// turns once a frame by its definition.
+/// The displacement in a frame is that of the flow, then the particle's own motion, state by state.
+/// Switching, death and birth are drawn as times, not per frame, so they do not depend on the frame interval.
+/// Diffusion, runs and the harmonic tether use exact transition probabilities over any interval, so their
+/// statistics do not depend on the frame interval, either. The walk of the paper is the exception: by
+/// definition it turns once per frame.
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct StateModel {
   Motion motion = Motion::walk;
   double speed = 0, diffusion = 0;
   double leave_rate = 0;         ///< per s
-  double next[kMaxStates] = {};  ///< summed probabilities of the states that follow
+  double next[kMaxStates] = {};  ///< cumulative probabilities of the next states
 };
 
 /// The parameters of the motion, as a trivially copyable view that kernels take by value.
@@ -35,10 +35,10 @@ struct MotionModel {
   std::int32_t frames = 0;
   double dt_s = 1;
   const double* times_s = nullptr;  ///< [frames]; null: frame * dt_s
-  Vec3 box, lower, size;            ///< the view is [0, box], the domain [lower, lower + size]
+  Vec3 box, lower, size;            ///< view: [0, box]; domain: [lower, lower + size]
   Boundary boundary = Boundary::reflecting;
   StateModel states[kMaxStates];
-  double initial[kMaxStates] = {};  ///< summed probabilities of the first state: the stationary ones
+  double initial[kMaxStates] = {};  ///< cumulative (stationary) probabilities of the first state
   int state_count = 1;
   bool has_confined = false, new_run_direction = false;
   double persistence = 0, speed_spread = 0, confinement_radius = 1, death_rate = 0;
@@ -52,10 +52,10 @@ struct Walker {
   double next_switch = 0;  ///< absolute time
   int state = 0;
   std::uint32_t switches = 0;
-  bool renewed = false;  ///< has re-entered from the far side since it was last seen, as another particle
+  bool renewed = false;  ///< has re-entered at the far side as another particle since it was last seen
 };
 
-/// Codes of a recorded point: the state, and kRenewedBit where another particle begins; or kAbsent.
+/// Codes of a recorded point: the state, with kRenewedBit if another particle begins; or kAbsent.
 inline constexpr std::uint8_t kRenewedBit = 0x80, kAbsent = 0xff;
 
 MOTES_HOST_DEVICE inline Vec3 random_unit_vector(Random& random) {
@@ -71,12 +71,12 @@ MOTES_HOST_DEVICE inline Vec3 next_direction(const Vec3& direction, const Vec3& 
   const double p = persistence, q = 1 - persistence;
   const Vec3 mixed{p * direction.x + q * bias.x, p * direction.y + q * bias.y, p * direction.z + q * bias.z};
   const double length = length_of(mixed);
-  // The two can cancel only at persistence 1/2; then the bias alone decides.
+  // The two can cancel only at persistence 1/2; then the bias is used.
   return length > 0x1p-30 ? 1 / length * mixed : bias;
 }
 
-/// Folds a coordinate back into [0, length], however often the step crossed the box, and mirrors the
-/// direction for an odd number of reflections.
+/// Folds a coordinate back into [0, length], for any number of reflections, and mirrors the direction if the
+/// number is odd.
 MOTES_HOST_DEVICE inline void reflect(double& at, double& direction, double length) {
   if (at >= 0 && at <= length) return;
   double folded = std::fmod(at, 2 * length);  // exact by IEEE
@@ -86,23 +86,24 @@ MOTES_HOST_DEVICE inline void reflect(double& at, double& direction, double leng
   if (mirrored) direction = -direction;
 }
 
-/// Shifts a coordinate by whole lengths into [lower, lower + length), its anchor with it; true if it moved.
+/// Shifts a coordinate and its anchor by whole lengths into [lower, lower + length); returns whether it
+/// moved.
 MOTES_HOST_DEVICE inline bool wrap(double& at, double& anchor, double lower, double length) {
   const double turns = std::floor((at - lower) / length);
   if (turns == 0) return false;
   at -= turns * length;
   anchor -= turns * length;
-  if (!(at >= lower && at < lower + length)) at = lower;  // rounding at the very edge
+  if (!(at >= lower && at < lower + length)) at = lower;  // rounding at the edge
   return true;
 }
 
-/// Inside the closed box, by one axis.
+/// Whether a coordinate is inside the closed box.
 MOTES_HOST_DEVICE inline bool inside(double at, double length) { return at >= 0 && at <= length; }
 MOTES_HOST_DEVICE inline bool inside(const Vec3& at, const Vec3& box) {
   return inside(at.x, box.x) && inside(at.y, box.y) && inside(at.z, box.z);
 }
 
-/// Brings the walker back into the domain. False where it is absorbed.
+/// Brings the walker back into the domain. Returns false if it is absorbed.
 MOTES_HOST_DEVICE inline bool settle(const MotionModel& model, Walker& walker) {
   Vec3 &at = walker.at, &anchor = walker.anchor;
   if (model.boundary == Boundary::absorbing) return inside(at, model.box);
@@ -128,9 +129,9 @@ MOTES_HOST_DEVICE inline bool touched(double from, double to, double length, dou
   return high < far && random.uniform() < exact_exp(-high / diffusion_time);
 }
 
-/// Diffusion in a sphere around the anchor, reflected at its surface: small steps, those that would leave
-/// left out, which keeps the stationary density exactly uniform. Beyond a few relaxation times the place is
-/// drawn from it directly.
+/// Diffusion in a sphere around the anchor, reflected at its surface, in small steps. Steps that would leave
+/// the sphere are omitted, which keeps the stationary density exactly uniform. After more than a few
+/// relaxation times the place is drawn from this density directly.
 MOTES_HOST_DEVICE inline void diffuse_in_sphere(const MotionModel& model, Walker& walker, double diffusion,
                                                 double duration, Random& random) {
   const double r = model.confinement_radius;
@@ -161,10 +162,10 @@ struct FrameRandom {
         bias(seed, RandomStream::bias, particle, frame),
         wall(seed, RandomStream::wall, particle, frame) {}
   Random diffusion, bias, wall;
-  bool turned = false;  ///< a walk turns once a frame
+  bool turned = false;  ///< a walk turns once per frame
 };
 
-/// The walker's own motion in its present state. False where it is absorbed.
+/// The walker's own motion in its current state. Returns false if it is absorbed.
 MOTES_HOST_DEVICE inline bool move(const MotionModel& model, Walker& walker, double duration,
                                    FrameRandom& random) {
   const StateModel& state = model.states[walker.state];
@@ -204,7 +205,7 @@ MOTES_HOST_DEVICE inline int pick_state(const double* summed, int count, double 
   return state;
 }
 
-/// Enters the next state of the chain (the first one where `first`) and draws when it is left.
+/// Enters the next state of the chain (or a first one if `first`) and draws the time at which it is left.
 MOTES_HOST_DEVICE inline void enter_state(const MotionModel& model, Walker& walker, std::uint32_t particle,
                                           double now, bool first) {
   Random random(model.seed, RandomStream::state, particle, walker.switches++);
@@ -231,7 +232,7 @@ MOTES_HOST_DEVICE inline Walker start_walker(const MotionModel& model, std::uint
   return walker;
 }
 
-/// Moves the walker from time t on. False where it is absorbed.
+/// Moves the walker from time t on. Returns false if it is absorbed.
 MOTES_HOST_DEVICE inline bool advance(const MotionModel& model, Walker& walker, std::uint32_t particle,
                                       std::uint32_t frame, double t, double duration) {
   if (!model.flow.still) {
@@ -264,18 +265,18 @@ MOTES_HOST_DEVICE inline double frame_time(const MotionModel& model, std::int32_
   return model.times_s != nullptr ? model.times_s[frame] : frame * model.dt_s;
 }
 
-/// From the frame before; the model's own interval where frames are regular.
+/// The time from the previous frame; the model's interval if frames are regular.
 MOTES_HOST_DEVICE inline double frame_interval(const MotionModel& model, std::int32_t frame) {
   return model.times_s != nullptr ? model.times_s[frame] - model.times_s[frame - 1] : model.dt_s;
 }
 
-/// When a particle that began at `birth` dies; infinity: never.
+/// The time at which a particle that began at `birth` dies; infinity: never.
 MOTES_HOST_DEVICE inline double death_time(const MotionModel& model, std::uint32_t particle, double birth) {
   if (!(model.death_rate > 0)) return std::numeric_limits<double>::infinity();
   return birth + Random(model.seed, RandomStream::lifetime, particle, 0).exponential() / model.death_rate;
 }
 
-/// The code of the walker at its present position; clears `renewed` if it is seen.
+/// The code of the walker at its current position; clears `renewed` if it is seen.
 MOTES_HOST_DEVICE inline std::uint8_t seen(const MotionModel& model, Walker& walker) {
   if (model.boundary == Boundary::open && !inside(walker.at, model.box)) return kAbsent;
   auto code = static_cast<std::uint8_t>(walker.state);
@@ -284,8 +285,8 @@ MOTES_HOST_DEVICE inline std::uint8_t seen(const MotionModel& model, Walker& wal
   return code;
 }
 
-/// Calls record(frame, position, code) for every frame in turn, with code kAbsent where the particle is not
-/// there or not in view.
+/// Calls record(frame, position, code) for every frame in order, with code kAbsent if the particle does not
+/// exist or is not in view.
 template <class Record>
 MOTES_HOST_DEVICE void follow(const MotionModel& model, std::uint32_t particle, const Vec3& seed,
                               double birth, const Record& record) {

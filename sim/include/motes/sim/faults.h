@@ -46,9 +46,9 @@ struct Observation {
 
 /// Detections of the truth, with faults applied in this order: missed and blinking particles; merging (a
 /// chain of spots, each closer than merge_um to the next, becomes one detection); noise; false detections.
-/// At last the detections of each frame are shuffled, so that their order says nothing about identities.
-/// Noise may move positions out of the box. Frames are numbered from 0 to motion.frames - 1 and have the
-/// true times. The same bits for any thread count; without faults the positions are exactly the true ones.
+/// Finally the detections of each frame are shuffled, so that their order does not reveal identities. Noise
+/// may move positions out of the box. Frames are numbered from 0 to motion.frames - 1 and have the true
+/// times. The same bits for any thread count; without faults the positions are exactly the true ones.
 /// Expected time O(points). Throws as check_options.
 Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
                     const FaultOptions& faults);

@@ -34,7 +34,7 @@ struct ImagingOptions {
       sample_index;                  ///< gibson_lanni: refractive index of the sample; none: refractive_index
   double depth_um = 0;               ///< gibson_lanni: depth of the first plane below the cover slip
   std::optional<double> defocus_um;  ///< gaussian: Rayleigh range of the widening; none: no widening
-  std::optional<double> focal_plane_um;  ///< z where spots are sharp; none: the middle of the box
+  std::optional<double> focal_plane_um;  ///< z at which spots are in focus; none: the middle of the box
   std::optional<double> photons;         ///< mean photons of a spot; excludes snr
   std::optional<double> snr;          ///< (peak - background) / sqrt(peak), in photons, peak with background
   double intensity_spread = 0;        ///< standard deviation of the logarithm of a particle's photons

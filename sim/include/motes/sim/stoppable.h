@@ -8,8 +8,7 @@
 
 namespace motes::sim {
 
-/// Returns true once the caller wants the work to stop. Called repeatedly, by several threads at the same
-/// time.
+/// Returns true once the caller wants the work to stop. Called repeatedly, by several threads at once.
 using StopAsked = std::function<bool()>;
 
 /// As simulate_motion in motion.h, but throws Interrupted once stop() returns true. Calls of stop() do not
