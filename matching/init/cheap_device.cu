@@ -6,7 +6,7 @@
 /// Meanwhile col_to_row holds one more than the row's position in the order, and 0 if the given start has
 /// matched the column, which no row displaces. Races: a holder is only replaced by an earlier row, through
 /// an atomic minimum of unsigned numbers, of which free (-1) is the greatest; a lane that reads an outdated
-/// holder asks in vain.
+/// holder makes a request without effect.
 
 #include <algorithm>
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
         unsigned held = 0;
         if (chosen == static_cast<int>(me)) held = atomicMin(holder + j, asking);
         held = __shfl_sync(mask, held, chosen);
-        if (held < asking) continue;  // an earlier row took it first: try again
+        if (held < asking) continue;  // an earlier row took it first, so try again
         place = held == 0xffffffffU ? -1 : static_cast<Index>(held - 1);
         break;
       }
@@ -79,7 +79,7 @@ __global__ void tell_kernel(Index cols, detail::VisitOrder order, Index* row_to_
     row_to_col[row] = j;
   }
 }
-/// Columns of the start given get their rows back.
+/// Restores the rows of columns that the given start has matched.
 __global__ void restore_kernel(const Index* row_to_col, Index rows, Index* col_to_row) {
   for (Index i = thread_index(); i < rows; i += thread_total())
     if (row_to_col[i] != -1) col_to_row[row_to_col[i]] = i;

@@ -6,11 +6,11 @@
 
 namespace motes::matching::device {
 
-/// Extends the matching given (`warm`: it has pairs), so that it is maximal; rows come in the order given;
-/// both arrays on the device, -1 = free. The same pairs as the CPU's start on one thread, always. O(rows +
-/// cols + nnz) where rows meet their columns in about the same order, else a row may look through its columns
-/// again when it is displaced. `settled`, on the device: if it is not 0, there is another start already, and
-/// nothing is done.
+/// Extends the given matching (`warm`: it has pairs), so that it is maximal; rows are visited in the given
+/// order; both arrays are on the device, -1 = free. Always returns the same pairs as the CPU's start on one
+/// thread. O(rows + cols + nnz) if rows reach their columns in about the same order, else a row may search
+/// its columns again when it is displaced. `settled`, on the device: if it is not 0, there is another start
+/// already, and nothing is done.
 void cheap_start(const gpu::Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
                  detail::VisitOrder order, Index* row_to_col, Index* col_to_row,
                  const int* settled = nullptr);

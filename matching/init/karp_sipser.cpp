@@ -1,19 +1,19 @@
 // Karp & Sipser's heuristic (Maximum matching in sparse random graphs, 1981). A vertex with one live
-// neighbour can be matched to it without loss: some maximum matching holds that pair. So such vertices go
-// first, and each pair made takes an edge from the live degrees around it, which may make more of them. Where
-// none is left, a row takes its first live neighbour, which may cost a pair in the end.
+// neighbour can be matched to it without loss: some maximum matching holds that pair. So such vertices are
+// matched first, and each pair reduces the live degrees around it, which may make more of them. If none is
+// left, a row takes its first live neighbour, which may cost a pair in the end.
 //
-// In parallel (Azad, Halappanavar, Rajamanickam, Boman, Khan & Pothen 2012, but with the rule for columns
-// too, where they have it for one side) threads run cascades side by side. A vertex is taken by setting the
-// top bit of its state, first the one that looks for a mate, then the mate, so no vertex is in two pairs. Two
-// vertices may look at the same time and each find the other taken; both stay free then, although an edge
-// joins them. A last sweep, in which rows alone look, makes the matching maximal nevertheless. The state's
-// other bits are the live degree: the neighbours whose match has not been counted yet, so never less than the
-// neighbours not taken. A vertex joins the cascade of the one thread whose decrement reached 1. One word for
-// both, since visits are random and each costs a miss of the cache.
+// In parallel (Azad, Halappanavar, Rajamanickam, Boman, Khan & Pothen 2012, but with the rule for both sides
+// instead of one) threads run cascades in parallel. A vertex is taken by setting the top bit of its state,
+// first the one that looks for a mate, then the mate, so no vertex is in two pairs. Two vertices may search
+// at the same time and each find the other taken; both then stay free, although an edge joins them. A last
+// sweep, in which rows alone look, makes the matching maximal nevertheless. The state's other bits are the
+// live degree: the neighbours whose match has not been counted yet, so never fewer than the neighbours not
+// taken. A vertex joins the cascade of the one thread whose decrement reached 1. Both are in one word, since
+// visits are random and each causes a cache miss.
 //
-// A cascade is a chain of such misses. So a thread follows several side by side, a vertex of each in turn,
-// and asks memory for what all of them read next before it looks at the first.
+// A cascade is a chain of such misses. So a thread interleaves several, one vertex of each in turn, and
+// prefetches the data that all of them read next before it examines the first.
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
@@ -38,29 +38,29 @@ struct Vertex {
 using State = std::uint32_t;
 constexpr State kTaken = State{1} << 31;
 
-/// Numbers of vertices from one on, and before another.
+/// A range of vertex numbers: from the first, before the end.
 struct Range {
   Index begin = 0, end = 0;
   bool has(Index k) const { return begin <= k && k < end; }
 };
 
-/// A sequence of vertices that seek a mate: a start, then the vertices that its pair leaves with one live
-/// neighbour, and so on; then the next start.
+/// A sequence of vertices that search for a mate: a start, then the vertices that its pair leaves with one
+/// live neighbour, and so on; then the next start.
 struct Cascade {
   Index start = 0, end = 0;  ///< starts not visited yet, in the order of visits
-  Range partners;            ///< that these starts may choose from
-  std::vector<Vertex> next;  ///< left with one neighbour
-  Vertex vertex{};           ///< seeks a mate in this round
-  bool choosy = false;       ///< only among `partners`
-  Index partner = -1;        ///< what it found
-  bool last = false;         ///< which was all that it had left
+  Range partners;            ///< vertices that these starts may choose
+  std::vector<Vertex> next;  ///< vertices left with one neighbour
+  Vertex vertex{};           ///< searches for a mate in this round
+  bool choosy = false;       ///< chooses only among `partners`
+  Index partner = -1;        ///< the mate it found
+  bool last = false;         ///< whether this was its only remaining neighbour
 
   Vertex mate() const { return {partner, 1 - vertex.side}; }
 };
 
-/// One thread's part of a side; no two in one line.
+/// One thread's part of a side; no two share a cache line.
 struct alignas(64) Share {
-  Offset next = 0, end = 0;  ///< next: the first not given to a cascade, beyond the end at last
+  Offset next = 0, end = 0;  ///< next: the first vertex not given to a cascade; may exceed the end
   Range partners;            ///< the same part of the other side
 };
 
@@ -78,8 +78,8 @@ class KarpSipser {
   }
 
   std::vector<Index> run(const detail::VisitOrder& order) {
-    // Nothing is lost by any order of vertices of degree one. A row that takes a column without need should
-    // do so after the cascade of the row before, which may be its neighbour, has ended.
+    // The order of vertices of degree one does not matter. A row that takes a column without need should do
+    // so after the cascade of the previous row, which may be its neighbour, has ended.
     for (int s = 0; s < 2; ++s)
       look([](Index k) { return k; }, s, kTogether, false,
            [&](Index k) { return sides_[s].of(k).size() == 1; });
@@ -101,9 +101,9 @@ class KarpSipser {
 
   /// Runs a cascade from each vertex of a side that `may_start`. Each thread has `together` interleaved
   /// cascades and a share of the side: if consecutive rows are neighbours, threads only conflict at the
-  /// borders of shares. A thread that has finished takes ranges of others. `choosy`: starts take a mate
-  /// only from the same share of the other side, so that the first of a share do not take what the last of
-  /// the share before need (match_free_rows).
+  /// borders of shares. A thread that has finished takes ranges of others. `choosy`: starts take a mate only
+  /// from the same share of the other side, so that the first of a share do not take mates needed by the last
+  /// of the previous share (match_free_rows).
   template <class Order, class MayStart>
   void look(const Order& order, int side, int together, bool choosy, const MayStart& may_start) {
     constexpr Index kRange = 64;
@@ -117,7 +117,7 @@ class KarpSipser {
 #pragma omp parallel num_threads(threads_) if (kShared)
     {
       const int own = kShared ? omp_get_thread_num() : 0;
-      int helped = 0;  // shares that have no ranges left, from the own one on
+      int helped = 0;  // shares without ranges left, beginning with its own
       const auto starts = [&](Cascade& cascade) {
         for (;;) {
           while (cascade.start == cascade.end) {
@@ -178,7 +178,7 @@ class KarpSipser {
   }
 
   /// Prefetches the lists and then the neighbours' states of one vertex of each cascade (index -1: none).
-  /// Always inline: calls of a function that does no more than prefetch are dropped as without effect.
+  /// Always inline, since compilers remove calls of functions that only prefetch.
   template <class VertexOf>
   [[gnu::always_inline]] void ask_for_neighbours(const std::vector<Cascade*>& cascades,
                                                  const VertexOf& vertex_of) {
@@ -220,7 +220,7 @@ class KarpSipser {
     const State before = Word::load(state_[side][at(index)]);
     if (before == 0 || (cascade.choosy && !has_choice(cascade)) || !take(side, index)) return;
     if (cascade.choosy && match(cascade, before, cascade.partners)) return;
-    match(cascade, before, {0, sides_[1 - side].count});  // its choice may be gone
+    match(cascade, before, {0, sides_[1 - side].count});  // its choice may be taken
   }
   bool match(Cascade& cascade, State before, Range partners) {
     const auto [index, side] = cascade.vertex;
@@ -229,7 +229,7 @@ class KarpSipser {
       (side == 0 ? mates_.row_to_col : mates_.col_to_row)[at(index)] = partner;
       (side == 0 ? mates_.col_to_row : mates_.row_to_col)[at(partner)] = index;
       cascade.partner = partner;
-      cascade.last = before == 1;  // no other row is left to tell
+      cascade.last = before == 1;  // no other row to update
       return true;
     }
     return false;
@@ -257,7 +257,7 @@ class KarpSipser {
   GraphSide sides_[2];
   int threads_;
   Mates mates_;
-  RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
+  RawArray<State> state_[2];  ///< live degree, and kTaken: searches for a mate, or has one
 };
 
 }  // namespace

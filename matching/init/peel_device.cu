@@ -8,7 +8,7 @@ namespace motes::matching::device {
 
 namespace {
 
-/// Entries of a list: a hub has one for each chunk of its edges.
+/// The largest number of entries of a list; a hub has one for each chunk of its edges.
 std::size_t most_entries(std::size_t vertices, std::size_t edges) {
   return vertices + 2 * (edges / static_cast<std::size_t>(peeling::kChunkEdges));
 }

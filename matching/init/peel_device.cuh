@@ -11,17 +11,17 @@
 namespace motes::matching::device {
 
 /// The state of a vertex: in the high half the sum (modulo 2^32) of the numbers of its neighbours that are
-/// not taken, in the low half how many they are; the highest bit of the low half is set once the vertex
+/// not taken, in the low half their number; the highest bit of the low half is set once the vertex
 /// itself is taken.
 using Left = unsigned long long;
 constexpr unsigned kTaken = 1U << 31;
 
-/// Whether peeling has settled a vertex: it is matched, or no neighbour is left.
+/// Whether peeling has settled a vertex: it is matched, or has no neighbour left.
 __device__ inline bool is_peeled(Left left) { return static_cast<unsigned>(left) - 1U >= kTaken - 1U; }
 
 /// Counters of a peeling, in device memory.
 struct PeelCounters {
-  int on;                    ///< whether there was one
+  int on;                    ///< whether there was a peeling
   int listed[3];             ///< length of the list of round r at r % 3
   int rows_left, cols_left;  ///< for solvers that list the remaining vertices
 };
@@ -34,18 +34,18 @@ struct Peeling {
 struct PeelPlan {
   bool always = true;  ///< else only if in a sample one vertex in kSingleShare has one neighbour
   int few = 0;  ///< stops once at most this many vertices are listed, and at most a 64th of the first list
-  bool greedy = false;  ///< rows left take a free column, where they have one, in any order
+  bool greedy = false;  ///< rows left take a free column, if they have one, in any order
 };
 constexpr int kSingleShare = 11;
 
-/// About how many bytes it takes.
+/// The approximate number of bytes it needs.
 std::size_t peeling_bytes(std::size_t rows, std::size_t cols, std::size_t edges);
 
-/// Room in the arena for a graph's peeling.
+/// Allocates the arrays of a graph's peeling in the arena.
 Peeling make_peeling(gpu::Arena& arena, const DeviceSides& sides);
 
-/// Peels a graph without pairs; both mates on the device, filled with -1. Which of several vertices gets
-/// their one neighbour depends on timing. O(rows + cols + nnz) work.
+/// Peels a graph without pairs; both mates on the device, filled with -1. If several vertices have the same
+/// single neighbour, timing decides which one gets it. O(rows + cols + nnz) work.
 void peel(gpu::Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan,
           const Peeling& peeling, Index* row_to_col, Index* col_to_row);
 

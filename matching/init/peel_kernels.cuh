@@ -7,7 +7,7 @@
 /// others, so that many groups of lanes share a hub. In a round each block follows its part of the list for
 /// some hops in shared memory: a barrier of one block costs a twentieth of that of the grid.
 ///
-/// Races. Blocks do not wait for each other within a round, and need not. A vertex is taken once (an atomic
+/// Races. Blocks need not wait for each other within a round. A vertex is taken once (an atomic
 /// or of kTaken), and only then walked, so that its word is exact: the neighbours whose lists no thread has
 /// begun to walk. Say that v0 were taken by v1, and took another itself, v1 being walked before v0 was
 /// listed. Then v1 was taken, by some v2, before v0 was listed; v1 was listed with v0 as its only neighbour,
@@ -24,19 +24,19 @@ namespace motes::matching::device::peeling {
 
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kChunkEdges = 16;   ///< edges that one group walks for an entry
-constexpr int kLanes = 4;         ///< of a group
+constexpr int kChunkEdges = 16;   ///< edges that a group processes for an entry
+constexpr int kLanes = 4;         ///< lanes of a group
 constexpr int kBlock = 1024;      ///< threads of a block that peels,
-constexpr int kWeighBlock = 256;  ///< and of one that counts,
-constexpr int kWeighBlocks = 6;   ///< the number of the latter on a multiprocessor
+constexpr int kWeighBlock = 256;  ///< and of a block that counts,
+constexpr int kWeighBlocks = 6;   ///< of which a multiprocessor has this many
 constexpr int kHeavy = 1024;      ///< edges of a run of vertices that make it heavy,
 constexpr int kHeavyRuns = 64;    ///< and the most of these runs that a block sets aside
 constexpr int kFewOf = 64;        ///< PeelPlan::few counts only below 1 / kFewOf of the first list
-constexpr int kSample = 4096;     ///< vertices that are sampled to decide
-constexpr int kHalf = 4096;       ///< entries of a hop that a block holds
-constexpr int kHops = 8;          ///< of a round
+constexpr int kSample = 4096;     ///< vertices sampled for the decision
+constexpr int kHalf = 4096;       ///< entries of a hop in a block
+constexpr int kHops = 8;          ///< hops per round
 
-/// The vertex taken (high half: rows, then columns), and who takes it, by its number on its own side; or
+/// The vertex taken (high half: rows, then columns), and its mate, by its number on its own side; or
 /// kRest and the number of a chunk of the vertex that was taken.
 using Entry = unsigned long long;
 constexpr unsigned kRest = 1U << 31;
@@ -107,7 +107,7 @@ struct Runs {
 constexpr int kWeighEach = 8, kWeighPiece = kWeighEach * kWarp, kWeighKept = 64,
               kWeighWarps = kWeighBlock / kWarp;
 
-/// A warp's entries on their way to the first list.
+/// A warp's entries before they are added to the first list.
 struct KeptEntries {
   Entry* keep;
   unsigned lane, count = 0;
@@ -363,7 +363,7 @@ __device__ inline void follow_apart(const Peel& p, Shared& shared, const Entry* 
   }
 }
 
-/// Rows left take a free column, first come, first served.
+/// Gives free columns to the rows left, in the order of requests.
 __device__ inline void take_free(const Peel& p) {
   constexpr int kGroups = kWarp / kLanes;
   const unsigned lane = threadIdx.x % kLanes, first_lane = threadIdx.x % kWarp / kLanes * kLanes;

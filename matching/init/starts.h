@@ -1,5 +1,5 @@
 #pragma once
-/// The functions of the initialisers, and what they share; initialiser.h says what they guarantee.
+/// The functions of the initialisers, and their shared parts; initialiser.h states the guarantees.
 
 #include <algorithm>
 #include <atomic>
@@ -36,8 +36,8 @@ inline int threads_for(const Execution& execution, Index rows) {
 }
 
 /// Words that several threads change: atomic where kShared, plain where one thread runs alone, which a locked
-/// instruction per edge would slow several times. All orders are relaxed: a word says nothing of others, and
-/// what threads hand on to each other goes through the end of a parallel region.
+/// instruction per edge would slow several times. All orders are relaxed: a word implies nothing about
+/// others, and threads pass data to each other only at the end of a parallel region.
 template <bool kShared>
 struct Word {
   template <class T>
@@ -60,7 +60,7 @@ struct Word {
       return true;
     }
   }
-  /// Returns the value before.
+  /// Returns the previous value.
   template <class T>
   static T set_bits(T& word, T bits) {
     if constexpr (kShared) {
@@ -71,7 +71,7 @@ struct Word {
       return before;
     }
   }
-  /// Adds `count`; returns the value before.
+  /// Adds `count`; returns the previous value.
   template <class T>
   static T add(T& word, std::type_identity_t<T> count) {
     if constexpr (kShared)
@@ -89,17 +89,17 @@ struct Word {
   }
 };
 
-/// Where the k-th of `ranges` equal ranges of [0, count) begins.
+/// The start of the k-th of `ranges` equal ranges of [0, count).
 inline Index range_begin(Index count, std::size_t k, std::size_t ranges) {
   return static_cast<Index>(Offset{count} * static_cast<Offset>(k) / static_cast<Offset>(ranges));
 }
 
 /// Gives every free row of `row_to_col` a free column if it has one, which makes a matching maximal. Each
 /// thread has one range of rows, and a column goes to the thread that claims its word of `col_to_row` first.
-/// If consecutive rows are neighbours, each takes what the one before it left; the first rows of a range
-/// would take what the last ones of the range before need, leaving a band of free rows on one side of each
-/// border and a band of free columns on the other. `by_place`: consecutive rows have columns near each other,
-/// so rows first take those of their own range of columns.
+/// If consecutive rows are neighbours, each takes a column that the previous one left; the first rows of a
+/// range would take columns needed by the last ones of the previous range, leaving a band of free rows on one
+/// side of each border and a band of free columns on the other. `by_place`: consecutive rows have columns
+/// near each other, so rows first take those of their own range of columns.
 template <bool kShared>
 void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order, bool by_place,
                      std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {

@@ -23,7 +23,7 @@ class VisitOrder {
   }
   bool natural() const { return step_ == 0; }
   MOTES_HOST_DEVICE Index operator()(Index k) const {
-    if (step_ == 0) return k;  // spares the natural order a division per vertex
+    if (step_ == 0) return k;  // avoids a division per vertex in the natural order
     return static_cast<Index>((first_ + static_cast<std::uint64_t>(k) * step_) % count_);
   }
 

@@ -89,8 +89,8 @@ bool CellGrid::nearest(const Place& from, Index wanted, double farthest, Index f
     };
     return turned(a.point) < turned(b.point);
   };
-  bool all = true;          // no point within `farthest` is missing
-  double limit = farthest;  // what a point must not pass to be among the nearest so far
+  bool all = true;          // whether all points within `farthest` were found
+  double limit = farthest;  // largest squared distance of the nearest points so far
   for_each_shell(
       from,
       [&](Index c) {

@@ -11,9 +11,9 @@
 
 namespace motes::matching::detail {
 
-/// O(points) memory; cells hold about `per_cell` points where points are spread evenly. Squared distances are
-/// formed as GeometricEntries forms them, and bounds on them hold to the last bit: they come from coordinates
-/// of points, not of cell walls, and rounding is monotone.
+/// O(points) memory; cells have about `per_cell` points if points are spread evenly. Squared distances are
+/// computed as in GeometricEntries, and bounds on them hold to the last bit: they come from coordinates of
+/// points, not of cell walls, and rounding is monotone.
 class CellGrid {
  public:
   struct Place {
@@ -24,7 +24,7 @@ class CellGrid {
     Index point;
   };
 
-  /// z may be nullptr. The arrays are read here only.
+  /// z may be nullptr. The arrays are read only by this constructor.
   CellGrid(const double* x, const double* y, const double* z, Index count, double per_cell);
 
   Index cells() const { return static_cast<Index>(begin_.size()) - 1; }
@@ -41,9 +41,9 @@ class CellGrid {
     return (dx * dx + dy * dy) + dz * dz;
   }
 
-  /// Calls visit(cell) for the cells around a place, shell by shell; after each shell, go_on(squared): no
-  /// point of a cell not yet visited is nearer than that (infinity when none is left). Ends when go_on says
-  /// no or all cells were visited.
+  /// Calls visit(cell) for the cells around a place, shell by shell; after each shell, calls go_on(squared),
+  /// where all points of unvisited cells are at least this far away (infinity if none is left). Ends if go_on
+  /// returns false, or after all cells.
   template <class Visit, class GoOn>
   void for_each_shell(const Place& from, Visit&& visit, GoOn&& go_on) const;
 

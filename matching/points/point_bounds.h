@@ -5,20 +5,20 @@
 
 namespace motes::matching::detail {
 
-/// The box of a set of points; low > high where there are none.
+/// The bounding box of points; low > high if there are none.
 struct PointBounds {
   double low[3], high[3];
-  bool finite;  ///< all of them, and below 1e300
+  bool finite;  ///< whether all coordinates are finite and below 1e300
 };
 struct PairOfBounds {
   PointBounds row, col;
 };
 
-/// Of points in host memory. O(rows + cols).
+/// For points in host memory. O(rows + cols).
 PairOfBounds bounds_of(const GeometricEntries& entries);
 
-/// A bound on the cost of any allowed pair, at most 3 times what the two farthest cost; kInfiniteCost where
-/// it is beyond 2^62.
+/// A bound on the cost of any allowed pair, at most 3 times the cost of the two farthest points;
+/// kInfiniteCost if it exceeds 2^62.
 Cost farthest_cost(const GeometricEntries& entries, const PairOfBounds& bounds);
 
 }  // namespace motes::matching::detail

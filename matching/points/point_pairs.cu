@@ -19,7 +19,7 @@ constexpr unsigned kAll = 0xffffffffU;
 struct GateParameters {
   detail::GeometricEntries entries;
   PointTreeView rows, cols;
-  Index most;             ///< rows with more are counted no further
+  Index most;             ///< rows with more pairs are not counted to the end
   Index* counts;          ///< [rows]
   const Offset* offsets;  ///< [rows + 1] of the fill
   Index* col;

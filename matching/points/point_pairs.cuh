@@ -16,9 +16,9 @@ struct PointPairs {
   Offset edges = 0;
 };
 
-/// All pairs that the gate allows; none if there are more than `most_per_row` a row on average, or more than
-/// 8 times that in a single row. `rows` and `cols` are trees of the entries' points. Warp per row: count,
-/// scan, fill. O((rows + edges) log cols).
+/// All pairs that the gate allows; none if there are more than `most_per_row` per row on average, or more
+/// than 8 times that in a single row. `rows` and `cols` are trees of the entries' points. Warp per row:
+/// count, scan, fill. O((rows + edges) log cols).
 std::optional<PointPairs> pairs_within_gate(gpu::Arena& arena, const detail::GeometricEntries& entries,
                                             const PointTreeView& rows, const PointTreeView& cols,
                                             int most_per_row);

@@ -1,9 +1,9 @@
 /// Build: a key on the curve for each point, relative to the bounding box of all; a stable radix sort. If
-/// more points than a leaf holds share a key although they differ (two clusters far apart, an outlier that
+/// more points than fit into a leaf share a key although they differ (two clusters far apart, an outlier that
 /// stretches the box), all runs of equal keys get new keys relative to the run's box, and the sort is
 /// repeated with the run as the leading key. Every repetition resolves another 2^21 along each axis, so
-/// three are enough for doubles of one magnitude; after kMostCuts the rest is left as it is, which only
-/// affects speed.
+/// three are enough for doubles of one magnitude; after kMostCuts the rest stays as it is, which only affects
+/// speed.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kMostCuts = 4;
-/// No coordinate may reach this: sums of squares of differences must not overflow unseen.
+/// Coordinates must be below this, so that sums of squares of differences do not overflow.
 constexpr double kFinite = 1e300;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
@@ -48,7 +48,7 @@ using gpu::thread_index;
 using gpu::thread_total;
 
 /// Least and greatest of each axis, as ordered numbers: [low x, y, z, ~high x, y, z], all by minimum, so that
-/// bytes of ones are the empty box.
+/// bytes of all ones are the empty box.
 struct OrderedBox {
   Ordered side[6];
 };
@@ -79,7 +79,8 @@ __global__ void bounds_kernel(const double* x, const double* y, const double* z,
   }
 }
 
-/// The key of a point within a box: a cube's, so that flat boxes are not cut along their thickness.
+/// The key of a point within a box, extended to a cube, so that flat boxes are not divided along their
+/// thickness.
 __device__ Ordered key_in(const OrderedBox& box, double x, double y, double z) {
   const double p[3] = {x, y, z};
   double extent = 0;
@@ -116,7 +117,7 @@ __global__ void heads_kernel(const Ordered* key, Index count, Index* head) {
   for (Index k = thread_index(); k < count; k += thread_total()) head[k] = k > 0 && key[k] != key[k - 1];
 }
 
-/// Boxes of runs; lanes of one run join before they ask the memory.
+/// Boxes of runs; lanes of one run are combined before they access memory.
 __global__ void run_bounds_kernel(const Index* place, const Index* run, const double* x, const double* y,
                                   const double* z, Index count, OrderedBox* box) {
   const Index whole = (count + 31) / 32 * 32;
@@ -266,7 +267,8 @@ void cut_runs(gpu::Arena& arena, const double* x, const double* y, const double*
     gather_kernel<<<blocks, kThreads, 0, stream>>>(run, sorted.place(), count, other);
     widen_kernel<<<blocks, kThreads, 0, stream>>>(other, count, sorted.key());
     sorted.sort(32);
-    // `sorted.place` now permutes what was; runs keep their places, so `run` stays, keys and places move.
+    // `sorted.place` permutes the earlier order; runs keep their places, so `run` stays, and keys and places
+    // move.
     gather_kernel<<<blocks, kThreads, 0, stream>>>(place, sorted.place(), count, other);
     gather_keys_kernel<<<blocks, kThreads, 0, stream>>>(fresh, sorted.place(), count, sorted.key());
     MOTES_CUDA(cudaMemcpyAsync(place, other, n * sizeof(Index), cudaMemcpyDeviceToDevice, stream));

@@ -5,9 +5,9 @@
 /// The points are sorted along Hilbert's curve (hilbert_curve.h). Every 32 consecutive points are a leaf
 /// with a bounding box, every 32 leaves are a node with the box around theirs, and so on: a tree without
 /// pointers, whose nodes' children are adjacent, one for each lane of a warp. There is no cell size to
-/// choose, so clusters, outliers, planes, lines and coincident points do no harm: if many different points
-/// share a cell of the curve, that cell is divided again within its own box, until none is shared (`Build`
-/// in point_tree.cu).
+/// choose, so clusters, outliers, planes, lines and coincident points do not slow it down: if many different
+/// points share a cell of the curve, that cell is divided again within its own box, until none is shared
+/// (`Build` in point_tree.cu).
 ///
 /// Distances to boxes are lower bounds to the last bit: rounding is monotonic, so the squared distance to a
 /// box, computed like that to a point in detail::GeometricEntries, never exceeds that to a point inside.
@@ -26,7 +26,7 @@ struct Point {
 /// arena's next reset.
 struct PointTreeView {
   static constexpr int kFanout = 32;
-  static constexpr int kMaxLevels = 7;  ///< 32^7 points and more would be needed for an eighth
+  static constexpr int kMaxLevels = 7;  ///< an eighth level would need more than 32^7 points
 
   Index count = 0;
   const double *x = nullptr, *y = nullptr, *z = nullptr;  ///< [count] in the order of the curve
@@ -54,21 +54,21 @@ struct PointTreeView {
     return plus(plus(multiply(dx, dx), multiply(dy, dy)), multiply(dz, dz));
   }
 
-  /// Walks the tree with a whole warp, in the order of the curve. near(node, squared) is asked for nodes,
+  /// Walks the tree with a whole warp, in the order of the curve. near(node, squared) is called for nodes, by
   /// each lane for its own, with the squared distance of p to it; visit(leaf, k) is called by all lanes
-  /// together for the leaves that are near, with k the lane's place of the order, or -1 past the end; near is
-  /// asked again just before.
+  /// together for the leaves that are near, with k the lane's place in the order, or -1 past the end; near is
+  /// called again just before.
   template <class Near, class Visit>
   __device__ void walk(Point p, Near&& near, Visit&& visit) const {
     constexpr unsigned kAll = 0xffffffffU;
     const int lane = static_cast<int>(threadIdx.x % 32);
     if (levels == 0) return;
-    // Lane l keeps what is pending on level l: which children of which group.
+    // Lane l stores the pending work of level l: the children of a group.
     unsigned pending = 0;
     Index group = 0;
     int level = levels;
     Index first = 0;
-    double squared = 0;  // of the lane's leaf in the present group of leaves
+    double squared = 0;  // of the lane's leaf in the current group of leaves
     for (bool descend = true;;) {
       if (descend) {
         --level;
@@ -102,8 +102,8 @@ struct PointTreeView {
   }
 
   /// f(k, squared distance) by all lanes together, for every point that may lie within `radius` of p (a
-  /// superset, a little beyond the ball, whole leaves): k is the lane's place of the order, -1 for none. With
-  /// what tolerance the caller cuts is its own choice: sqrt(squared) <= radius is what GeometricEntries asks.
+  /// superset, a little beyond the ball, whole leaves): k is the lane's place of the order, -1 for none. The
+  /// caller chooses its tolerance; GeometricEntries tests sqrt(squared) <= radius.
   template <class F>
   __device__ void for_each_in_ball(Point p, double radius, F&& f) const {
     const double reach = beyond(radius);
@@ -112,13 +112,13 @@ struct PointTreeView {
         [&](Index, Index k) { f(k, k == -1 ? 0.0 : squared_to_point(p, k)); });
   }
 
-  /// A squared distance above which sqrt(squared) > distance, whatever was rounded.
+  /// A squared distance above which sqrt(squared) > distance in spite of rounding.
   static __device__ double beyond(double distance) { return distance * distance * (1 + 0x1p-40) + 0x1p-1022; }
 };
 
 /// Sorts the points and puts boxes around them. x, y, z: [count] device memory (z may be nullptr: a plane),
-/// all finite. Everything it makes and needs is taken from the arena, about 80 bytes a point; one or a few
-/// round trips to the host. The order depends on the points alone, not on timing. O(count).
+/// all finite. All its memory is taken from the arena, about 80 bytes per point; one or a few round trips to
+/// the host. The order depends only on the points, not on timing. O(count).
 PointTreeView build_point_tree(gpu::Arena& arena, const double* x, const double* y, const double* z,
                                Index count);
 

@@ -61,13 +61,13 @@ __global__ void node_most_kernel(PointTreeView tree, int level, Cost* most) {
   }
 }
 
-/// A thread per row; depth first, children in order, with nothing remembered but where it is.
+/// A thread per row; depth first, children in order, storing only the current position.
 __global__ void find_kernel(PointTreeView tree, GeometricEntries e, const Cost* u, const Cost* v,
                             const Cost* most, unsigned long long* least) {
   const int top = tree.levels - 1;
   for (Index i = thread_index(); i < e.rows; i += thread_total()) {
     if (*const_cast<volatile unsigned long long*>(least) >> 32 < static_cast<unsigned long long>(i))
-      return;  // a row before this one has a fault, and later rows come later
+      return;  // an earlier row has a fault, and the first one counts
     const Point p{e.row_x[i], e.row_y[i], z_of(e.row_z, i)};
     int level = top;
     Index node = 0;

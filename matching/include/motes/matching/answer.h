@@ -30,9 +30,9 @@ struct Duals {
 
 /// Counters of a solve; zero or empty where a solver does not count them.
 struct Stats {
-  std::int64_t phases = 0;                    ///< what a phase is, the solver's header says
+  std::int64_t phases = 0;                    ///< the solver's header defines a phase
   std::int64_t augmentations = 0;             ///< augmenting paths applied
-  std::int64_t rounds = 0;                    ///< what a round is, the solver's header says
+  std::int64_t rounds = 0;                    ///< the solver's header defines a round
   std::int64_t initial_assignments = 0;       ///< pairs matched before the first iteration
   std::vector<std::int64_t> assignments;      ///< pairs gained in each iteration
   std::int64_t components = 0;                ///< connected components solved separately
@@ -47,7 +47,7 @@ struct Matching {
   std::vector<Index> col_to_row;  ///< [cols], -1 = free
   Status status = Status::heuristic;
   std::int64_t cardinality = 0;
-  double objective = 0;       ///< in cost steps, free vertices' costs included; infinite if infeasible
+  double objective = 0;       ///< in cost steps, with the costs of free vertices; infinite if infeasible
   double dual_objective = 0;  ///< in cost steps; equals objective when optimal
   double gap = 0;             ///< objective - dual_objective, computed in integers before rounding
   Duals duals;                ///< empty if the solver has none

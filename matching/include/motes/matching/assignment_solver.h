@@ -33,7 +33,7 @@ class AssignmentSolver {
   Matching solve_for_partners(const Execution& execution, const CostsView& problem) const;
 
  protected:
-  /// For solve_for_partners, of a problem that has been checked as for run().
+  /// For solve_for_partners, with a problem checked as for run().
   virtual Matching run_for_partners(const Execution& execution, const CostsView& problem) const;
 
  private:
@@ -43,7 +43,7 @@ class AssignmentSolver {
   virtual bool checks_entries(const Execution& execution, const CostsView& problem) const;
   void check(const Execution& execution, const CostsView& problem) const;
 
-  /// Solves a problem that solve() has checked (but for the entries, where checks_entries is true).
+  /// Solves a problem that solve() has checked (except for the entries if checks_entries is true).
   virtual Matching run(const Execution& execution, const CostsView& problem, const Start& start) const = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a solver or an initialiser runs.
+/// The back ends of a solver or an initialiser.
 
 #include <string_view>
 

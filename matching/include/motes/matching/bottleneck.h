@@ -32,7 +32,7 @@ struct BottleneckCurve {
 
 /// Exact; the order of edges of equal length does not matter. One thread. O(E log nnz), where E sums the
 /// edges of the augmented tree over all augmentations; at worst O(rows nnz log nnz). Meant for graphs of up
-/// to about 10^5 edges. Needs 32 bytes an edge.
+/// to about 10^5 edges. Needs 32 bytes per edge.
 BottleneckCurve bottleneck_curve(const SparseCostsView& problem);
 
 }  // namespace motes::matching

@@ -24,8 +24,8 @@ struct Transposed {
   std::vector<Index> row_index;        ///< [nnz], strictly increasing within a column
 };
 
-/// The column side of a host graph, on `threads` threads (at least 1); the result does not depend on how
-/// many. O(rows + cols + nnz). Needs 8 bytes an edge besides the result.
+/// The column side of a host graph, on `threads` threads (at least 1); the result does not depend on their
+/// number. O(rows + cols + nnz). Needs 8 bytes per edge besides the result.
 Transposed transpose(const BipartiteGraphView& graph, int threads);
 
 /// Throws std::invalid_argument naming the first fault: wrong array lengths, decreasing offsets, columns

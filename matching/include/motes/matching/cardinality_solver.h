@@ -29,10 +29,10 @@ struct BasicTwoSidedGraph {
   Offset edges() const { return static_cast<Offset>(row_offsets[rows]); }
 };
 
-/// What a CPU solver works on.
+/// The graph of CPU solvers.
 using TwoSidedGraph = BasicTwoSidedGraph<Offset>;
 
-/// A matching in progress. The two arrays agree whenever a caller can see them.
+/// A matching in progress. The two arrays agree whenever a caller reads them.
 struct Mates {
   std::vector<Index> row_to_col;  ///< [rows], -1 = free
   std::vector<Index> col_to_row;  ///< [cols], -1 = free

@@ -22,8 +22,8 @@ struct CoarseGraph {
 /// device). `mate` [vertices], -1 = unmatched: the vertex becomes a coarse vertex by itself.
 /// `vertex_weight` [vertices], or empty: 1 each.
 ///
-/// Coarse vertices are numbered in the order of their lesser fine vertex. Up to four fine edges become one
-/// coarse edge: with l and g the lesser and the greater fine vertex of each end (an unmatched vertex has
+/// Coarse vertices are numbered in the order of their lower fine vertex. Up to four fine edges become one
+/// coarse edge: with l and g the lower and the higher fine vertex of each end (an unmatched vertex has
 /// only l), its weight is (ll + gg) + (lg + gl), where a missing edge counts 0. Adding in this order gives
 /// the same bits from both ends, on every back end and for any number of threads. A sum too large for a
 /// double becomes infinite, and the next level rejects it. Throws std::invalid_argument if the problem is

@@ -39,11 +39,12 @@ struct DistributedCosts {
   /// Sparse and dense: this rank's rows or columns only. Geometric: all points. Without unmatched costs.
   Costs part;
   std::vector<Cost> unmatched_row_cost, unmatched_col_cost;  ///< of the whole problem, as in problem.h
-  /// jv with the cuda back end: a copy of `part` in the memory of this rank's device, so that none is made.
+  /// jv with the cuda back end: a copy of `part` in the memory of this rank's device, so that no other is
+  /// made.
   std::optional<DenseCostsView> on_device;
 };
 
-/// Whether the solver can use several ranks; true of `jv` (matrices, points), `hungarian` and
+/// Whether the solver can use several ranks; true for `jv` (matrices, points), `hungarian` and
 /// `hungarian-tree`.
 bool runs_on_ranks(std::string_view solver);
 
@@ -51,13 +52,13 @@ bool runs_on_ranks(std::string_view solver);
 /// if the canonical form exchanges them (when rows may stay free and columns may not). O(rows + cols).
 Split split_of(std::string_view solver, const CostsView& problem);
 
-/// This rank's part of a problem in host memory that every rank has in whole. Every rank must pass the same
+/// This rank's part of a problem in host memory that every rank has as a whole. Every rank must pass the same
 /// problem; it is consumed.
 DistributedCosts distribute(const Communicator& ranks, Split split, Costs&& whole);
 
-/// This rank's part of the problem that a text describes (instances.h), for this solver. Of the matrices of
-/// gen:uniform and gen:points each rank makes only its own rows, where rows are distributed; of all else the
-/// whole first. Throws UsageError for a wrong text, and what split_of throws.
+/// This rank's part of the problem that a text describes (instances.h), for this solver. For the matrices of
+/// gen:uniform and gen:points, each rank makes only its own rows if rows are distributed; all other problems
+/// are first made as a whole. Throws UsageError for a wrong text, and what split_of throws.
 DistributedCosts distribute_generated(const Communicator& ranks, const Execution& execution,
                                       std::string_view solver, std::string_view text);
 
@@ -70,8 +71,8 @@ DistributedCosts distribute_generated(const Communicator& ranks, const Execution
 Matching solve_distributed(Communicator& ranks, const Execution& execution, std::string_view solver,
                            const DistributedCosts& problem);
 
-/// As verify(), over the pairs of all ranks. Every rank must pass the same matching. O(size of the part); of
-/// points, on GPUs, mostly far less: as verify() does there, each rank for a block of the rows.
+/// As verify(), over the pairs of all ranks. Every rank must pass the same matching. O(size of the part). For
+/// points on GPUs usually far less: as in verify(), each rank for a block of the rows.
 Certificate verify_distributed(Communicator& ranks, const Execution& execution,
                                const DistributedCosts& problem, const Matching& matching);
 

@@ -1,6 +1,6 @@
 #pragma once
 /// Maximum cardinality matching of a graph distributed over ranks (base/communicator.h): for graphs that do
-/// not fit one machine's memory.
+/// not fit into one machine's memory.
 ///
 ///   const Execution execution{1};
 ///   DistributedGraph mine = generate_distributed_graph(ranks, execution, "gen:rmat?scale=24");
@@ -12,8 +12,8 @@
 ///
 /// All functions that take a communicator are collective: every rank calls them in the same order. The
 /// cardinality does not depend on the number of ranks. Which of several maximum matchings is returned depends
-/// on the number of ranks and on nothing else: each rank works on one thread, and messages are handled in the
-/// order of ranks.
+/// only on the number of ranks: each rank works on one thread, and messages are handled in the order of
+/// ranks.
 
 #include <string_view>
 #include <vector>
@@ -29,7 +29,7 @@ namespace motes::matching {
 /// A rank's part of a graph.
 struct DistributedGraph {
   Index rows = 0, cols = 0;  ///< of the whole graph
-  Block my_rows, my_cols;    ///< this rank's
+  Block my_rows, my_cols;    ///< those of this rank
   /// The edges of this rank's rows: part.rows == my_rows.count; columns are those of the whole graph.
   BipartiteGraph part;
 };
@@ -50,15 +50,15 @@ struct DistributedMatching {
   CardinalityStats stats;
 };
 
-/// Whether the cardinality solver has a form for several ranks; true of `ms-bfs` and `ms-bfs-graft`.
+/// Whether the cardinality solver has a form for several ranks; true for `ms-bfs` and `ms-bfs-graft`.
 bool cardinality_runs_on_ranks(std::string_view solver);
 
-/// This rank's part of a graph that every rank has in whole. O(edges of the part).
+/// This rank's part of a graph that every rank has as a whole. O(edges of the part).
 DistributedGraph distribute(const Communicator& ranks, const BipartiteGraphView& whole);
 
 /// This rank's part of the graph that generate_graph (graph_instances.h) makes of the same text. For
-/// `erdos-renyi`, `rmat`, `road`, `web`, `grid`, `hexagonal`, `gated` and `rgg` no rank holds the edges of
-/// other ranks' rows at any time (but the places of all vertices, where there are such); for other families,
+/// `erdos-renyi`, `rmat`, `road`, `web`, `grid`, `hexagonal`, `gated` and `rgg` no rank has the edges of
+/// other ranks' rows at any time (but the positions of all vertices, if there are any); for other families,
 /// and with permute=1, each rank makes the whole graph first. Throws on every rank as generate_graph does.
 DistributedGraph generate_distributed_graph(Communicator& ranks, const Execution& execution,
                                             std::string_view text);
@@ -66,15 +66,14 @@ DistributedGraph generate_distributed_graph(Communicator& ranks, const Execution
 /// A maximum matching. Every rank first solves the graph of its own rows and columns with the solver that
 /// `auto` takes for one thread; free rows then propose to columns of other ranks; then one forest of
 /// alternating trees grows over all ranks, phase by phase (Azad, Buluc & Pothen 2015), until a phase finds no
-/// path. If the phases become slow, push-relabel matches most of what is left in between (as on one rank).
-/// Throws std::invalid_argument, on every rank, for a part that is not a graph of those sizes.
-/// Memory of a rank beside the graph: about 20 bytes for each of its rows and columns; as much again as its
-/// edges while its own part is solved, or while push-relabel runs; rows / 8 + cols / 8 bytes, with
-/// push-relabel 2 cols more; and the messages of a round: at most 12 bytes for each edge to a column of
-/// another rank.
+/// path. If the phases become slow, push-relabel matches most of the remaining rows in between (as on one
+/// rank). Throws std::invalid_argument, on every rank, for a part that is not a graph of those sizes. Memory
+/// of a rank beside the graph: about 20 bytes for each of its rows and columns; as much as its edges again
+/// while its own part is solved, or while push-relabel runs; rows / 8 + cols / 8 bytes, with push-relabel 2
+/// cols more; and the messages of a round: at most 12 bytes for each edge to a column of another rank.
 DistributedMatching solve_distributed(Communicator& ranks, const DistributedGraph& graph);
 
-/// As verify(), of the matching and the cover, trusting neither: each rank checks its own rows, their edges
+/// As verify(), for the matching and the cover, trusting neither: each rank checks its own rows, their edges
 /// and its columns, against one bit of every column. The fault is that of the lowest rank that found one.
 CardinalityCertificate verify_distributed(Communicator& ranks, const DistributedGraph& graph,
                                           const DistributedMatching& answer);

@@ -1,5 +1,5 @@
 #pragma once
-/// Why a problem has no solution.
+/// Reasons why a problem has no solution.
 
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,8 @@ struct HallViolator {
 };
 
 /// A Hall violator, or none if the problem is feasible. By the theorem of Mendelsohn and Dulmage a problem is
-/// feasible if the rows that must be matched can be, and so can the columns, each side considered alone. Host
-/// views only. Hopcroft and Karp's algorithm, O(size * sqrt(rows + cols)).
+/// feasible if the rows that must be matched can be matched, and the columns, too, with each side considered
+/// alone. Host views only. Hopcroft and Karp's algorithm, O(size * sqrt(rows + cols)).
 std::optional<HallViolator> find_hall_violator(const CostsView& problem);
 
 }  // namespace motes::matching

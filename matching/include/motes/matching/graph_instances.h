@@ -30,7 +30,7 @@ namespace motes::matching {
 /// as well as the structures of gen:uniform and gen:points (instances.h). permute=1 renumbers rows and
 /// columns by two independent random permutations (the papers' row-and-column-permuted sets). An undirected
 /// graph becomes the bipartite graph of its symmetric adjacency matrix, as in the papers. Throws UsageError
-/// naming what is wrong with the text, and ResourceError if the graph does not fit into memory.
+/// naming the fault of the text, and ResourceError if the graph does not fit into memory.
 BipartiteGraph generate_graph(const Execution& execution, std::string_view text);
 
 /// The same with weights, for greedy matching. In addition to the parameters above:
@@ -39,9 +39,9 @@ BipartiteGraph generate_graph(const Execution& execution, std::string_view text)
 ///   weights=unit     no weights: every edge weighs 1
 ///   weights=distance of gated and rgg: 1 - distance / gate, so that the nearest is the heaviest
 ///   general=1        a general graph: of undirected families (rgg, delaunay, grid, hexagonal, road) the
-///     graph itself, of others the one that to_general returns
-///   undirected=1     of square families: a general graph with an edge between i and j if either lists the
-///     other; entries (i, i) are left out
+///   graph itself; for others the one that to_general returns undirected=1     of square families: a general
+///   graph with an edge between i and j if either lists the
+///     other; entries (i, i) are omitted
 ///
 /// permute=K, K >= 1, is the K-th of many permutations. The vertices of a general graph have one
 /// permutation, and edges keep their weights. Throws as generate_graph does.

@@ -15,7 +15,7 @@ namespace motes::matching {
 struct InitialiserInfo {
   std::string_view name;  ///< "none", "cheap", "karp-sipser", "min-degree", "greedy"
   BackendSet backends;
-  std::string_view promise;  ///< what the matching is guaranteed to be, in a few words
+  std::string_view promise;  ///< the guarantee for the matching, in a few words
   std::string_view source;   ///< paper or method
   /// Computes a matching (row_to_col [rows], -1 = free), which is maximal except for "none". The graph must
   /// be valid (check_problem) and in host memory. Seed 0 visits rows in their order, any other seed in a

@@ -27,7 +27,7 @@ struct DulmageMendelsohn {
 };
 
 /// Koenig's cover of a matching: the columns reached from free rows by alternating paths, and the rows that
-/// are not reached. It covers every edge whatever the matching, and has as many vertices as the matching
+/// are not reached. It covers every edge for any matching, and has as many vertices as the matching
 /// has pairs, plus the free columns reached; a maximum matching reaches none. Host problems; O(rows + cols
 /// + nnz). Throws std::invalid_argument if the answer is not a matching of the problem's rows and columns.
 VertexCover koenig_cover(const CardinalityProblem& problem, const Matching& answer);

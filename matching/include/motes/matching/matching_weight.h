@@ -18,7 +18,7 @@ double weight_of(const GreedyProblem& problem, Offset e);
 Offset entry_of(const GreedyProblem& problem, Index row, Index col);
 
 /// The sum of the weights of the pairs in row_to_col [rows], which must be edges. In general graphs a pair is
-/// counted once, in the row of its lesser vertex. Host problems; O(rows log degree).
+/// counted once, in the row of its lower vertex. Host problems; O(rows log degree).
 double weight_of_pairs(const GreedyProblem& problem, std::span<const Index> row_to_col, int threads);
 
 }  // namespace motes::matching

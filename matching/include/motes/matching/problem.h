@@ -3,7 +3,8 @@
 ///
 ///   minimise  sum over matched c_ij + sum over free rows r_i + sum over free columns q_j
 ///
-/// An infinite r_i or q_j says that the vertex must be matched. docs/library/problems.md has an introduction.
+/// An infinite r_i or q_j means that the vertex must be matched. docs/library/problems.md has an
+/// introduction.
 ///
 /// All solvers work on integers: costs of other types are rounded to a fixed-point grid of step
 /// 2^-fraction_bits, so that the optimum is the same on every machine, back end and thread count, and a
@@ -175,7 +176,7 @@ void check_graph(const BipartiteGraphView& graph, int threads = 1);
 /// Throws std::invalid_argument naming the first fault: wrong array lengths, decreasing offsets, columns
 /// out of range, unsorted or repeated columns, costs beyond kMaxCost (kMaxGridCost for float, double and
 /// geometric ones), NaN, -infinity, points that are not finite. O(size of the problem) on `threads`
-/// threads. Device views are checked on their device; of sparse ones only the lengths are.
+/// threads. Device views are checked on their device; of sparse ones only the lengths are checked.
 void check_problem(const CostsView& problem, int threads = 1);
 
 /// check_problem in two parts, for solvers that read a matrix only once (AssignmentSolver::checks_entries).

@@ -29,7 +29,7 @@ std::string_view to_string(CostKind kind);
 std::string to_string(CostKindSet kinds);
 CostKind kind_of(const CostsView& problem);
 
-/// What is guaranteed of a solver's answer.
+/// The guarantee for a solver's answer.
 enum class Guarantee {
   exact,        ///< optimal, with a certificate
   half_weight,  ///< maximal, and at least half of the greatest possible weight
@@ -60,33 +60,33 @@ struct SolverInfo {
   std::unique_ptr<GreedySolver> make_greedy(std::string_view options = {}) const;
 };
 
-/// Every solver of this build, in the order in which users should read them.
+/// Every solver of this build, in the order for users to read.
 std::span<const SolverInfo> solvers();
 
 /// The solver of that name, or nullptr.
 const SolverInfo* find_solver(std::string_view name);
 
-/// The cardinality solver that "name?key=value&key=value" describes. Throws std::invalid_argument naming what
-/// is wrong: an unknown name, a solver of another family, an option (see SolverOptions).
+/// The cardinality solver that "name?key=value&key=value" describes. Throws std::invalid_argument naming the
+/// fault: an unknown name, a solver of another family, an option (see SolverOptions).
 std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text);
 
 /// The same for greedy solvers.
 std::unique_ptr<GreedySolver> make_greedy_solver(std::string_view text);
 
-/// What `auto` stands for on a given problem.
+/// The choice of `auto` for a given problem.
 struct AutoChoice {
   const SolverInfo* info;
   Backend backend;
-  std::string reason;              ///< why, in one clause
+  std::string reason;              ///< the reason, in one clause
   std::string_view init = "none";  ///< cardinality: the initialiser to start from
 };
 
 /// The GPU that `auto` may choose. A process spends about .3 s on the first use of one.
 enum class Gpu { none, not_started, started };
 
-/// The solver and back end of `auto` for this problem. `backend` is the caller's request; automatic uses
-/// the GPU for problems large enough to pay for bringing them there, and for its start if it is not_started.
-/// So a caller need not look for GPUs before it asks, but it must before it follows.
+/// The solver and back end of `auto` for this problem. `backend` is the caller's request; automatic uses the
+/// GPU for problems large enough to pay for the transfer, and for its start if it is not_started. So a caller
+/// need not look for GPUs before this call, but must do so before following the choice.
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, Gpu gpu = Gpu::none);
 
 /// The same for the cardinality problem, on `threads` CPU threads (0: unknown, assume many). Host memory.

@@ -22,8 +22,8 @@ struct OptionInfo {
 class SolverOptions {
  public:
   SolverOptions() = default;
-  /// `text` is what follows the '?' and may be empty. Throws std::invalid_argument, naming the option and its
-  /// allowed values, for unknown names, values not allowed, names given twice and items without '='.
+  /// `text` is the part after the '?', and may be empty. Throws std::invalid_argument, naming the option and
+  /// its allowed values, for unknown names, values not allowed, names given twice and items without '='.
   SolverOptions(std::span<const OptionInfo> known, std::string_view text);
 
   /// The value of an option, which must be one of `known`.

@@ -9,8 +9,8 @@
 
 namespace motes::matching {
 
-/// The numbers by which hashes know the rows and columns of a problem that is a permuted form of another, so
-/// that both have the same choice; empty: their own.
+/// The numbers of rows and columns for the hashes, if a problem is a permuted form of another, so that both
+/// get the same choice; empty: their own numbers.
 struct TieNames {
   std::span<const Index> rows, cols;
 };

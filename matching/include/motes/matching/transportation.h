@@ -1,10 +1,10 @@
 #pragma once
-/// The assignment problem of vertices that come in copies.
+/// The assignment problem with copies of vertices.
 ///
 /// Row i stands for row_copies[i] rows with the same edges and costs, column j for col_copies[j] columns
-/// (the transportation problem: supplies and demands). A matching of the copies says how many copies of each
-/// row are matched with copies of each column; all copies of a vertex share one dual, so that the certificate
-/// of all copies has the size of the graph without copies.
+/// (the transportation problem: supplies and demands). A matching of the copies states the number of copies
+/// of each row matched with copies of each column; all copies of a vertex share one dual, so that the
+/// certificate of all copies has the size of the graph without copies.
 
 #include <cstdint>
 #include <span>
@@ -35,10 +35,10 @@ struct Transportation {
 ///
 /// Successive shortest paths (Ahuja, Magnanti & Orlin, Network Flows, 9.7), each taking as many copies as
 /// fit. O(searches x edges log rows) time, where searches are at most all rows' copies, in practice about as
-/// many as there are rows; O(rows + cols + edges) memory.
+/// many as rows; O(rows + cols + edges) memory.
 Transportation solve_transportation(const TransportationView& problem);
 
-/// As verify: exact, and nothing in the answer is trusted. O(rows + cols + edges).
+/// As verify: exact, without trusting anything in the answer. O(rows + cols + edges).
 Certificate verify(const TransportationView& problem, const Transportation& answer);
 
 }  // namespace motes::matching

@@ -15,7 +15,7 @@ struct Certificate {
   bool tight = false;           ///< complementary slackness: pairs are tight, free rows have u_i = r_i, and
                                 ///< free columns v_j = q_j
   double primal = 0, dual = 0, gap = 0;  ///< in cost steps; the gap is computed in 128-bit integers
-  std::string fault;                     ///< the first fault found, in words; empty if there is none
+  std::string fault;                     ///< the first fault found, as text; empty if there is none
   /// The matching is proven to be optimal.
   bool optimal() const { return matching_valid && dual_feasible && tight; }
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Certificates of greedy matchings: what one pass over the edges can prove.
+/// Certificates of greedy matchings, from one pass over the edges.
 
 #include <string>
 
@@ -12,7 +12,7 @@ struct GreedyCertificate {
   bool matching_valid = false;  ///< sides agree, pairs are edges, the stated cardinality and weight are right
   bool maximal = false;         ///< no edge has two free ends
   /// Every edge is matched, or shares an end with a matched edge that precedes it in the order of
-  /// edge_order.h (heaviest first). This holds of exactly one matching, that of greedy-sorted, whose weight
+  /// edge_order.h (heaviest first). This is true of exactly one matching, that of greedy-sorted, whose weight
   /// is at least half of the greatest.
   bool dominant = false;
   double weight = 0;
