@@ -1,4 +1,4 @@
-"""Voxel size and frame interval from the coordinates of an xarray.DataArray, where these name their units."""
+"""Voxel size and frame interval from the coordinates of an xarray.DataArray that state their units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SECONDS |= {"h": 3600.0, "hour": 3600.0}
 
 
 def _step(values: Any) -> float | None:
-    """The distance of evenly spaced values; None of others."""
+    """The distance of evenly spaced values; None for others."""
     steps = np.diff(np.asarray(values))
     if steps.ndim != 1 or steps.size == 0:
         return None
@@ -32,7 +32,7 @@ def _step(values: Any) -> float | None:
 
 
 def _coordinates(source: Any, axes: Any) -> dict[str, tuple[float | None, float | None]]:
-    """By the letter of the axis: the step of its coordinate, and what its unit is in um or s."""
+    """For each axis letter the step of its coordinate, and its unit in um or s."""
     names, coordinates = getattr(source, "dims", None), getattr(source, "coords", None)
     if coordinates is None or not isinstance(names, tuple):
         return {}
@@ -51,7 +51,7 @@ def _coordinates(source: Any, axes: Any) -> dict[str, tuple[float | None, float 
 
 
 def add_coordinates(keys: dict[str, str], source: Any, axes: Any) -> str:
-    """Sets the voxel size and the frame interval where they are not given.
+    """Sets the voxel size and the frame interval if they are not given.
 
     Returns a remark on coordinates whose unit is missing or unknown, for an error message.
     """

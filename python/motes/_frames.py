@@ -1,4 +1,4 @@
-"""Frames of arrays and iterators, one at a time, as the compiled side takes them."""
+"""Frames of arrays and iterators, one at a time, in the form of the compiled side."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _voxels(frame: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(frame)
 
 
-#: Fewer steps of float32 than this in a frame's range are too few to find spots in.
+#: A frame whose range has fewer steps of float32 than this is rejected.
 _LEAST_STEPS = 256
 
 
 def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
-    """Refuses a frame whose values float32 hardly tells apart, as small differences on a large offset."""
+    """Rejects a frame whose values float32 hardly resolves, such as small differences on a large offset."""
     with np.errstate(over="ignore"):
         narrow = frame.astype(np.float32)
     if frame.dtype.itemsize <= 2 or frame.size == 0:
@@ -48,7 +48,7 @@ def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def axes_text(axes: Iterable[str] | None) -> str | None:
-    """'TZYX' of that text in any case, of ('t', 'z', 'y', 'x') or of 'T, Z, Y, X'; None stays None."""
+    """'TZYX' from such a text in any case, from ('t', 'z', 'y', 'x') or 'T, Z, Y, X'; None stays None."""
     if axes is None:
         return None
     try:
@@ -57,23 +57,23 @@ def axes_text(axes: Iterable[str] | None) -> str | None:
         raise TypeError(f"axes: {axes!r} is not a text such as 'TZYX'") from None
 
 
-#: What dimensions are called in full.
+#: Full names of dimensions.
 _LETTERS = {"time": "T", "frame": "T", "channel": "C", "depth": "Z", "height": "Y", "width": "X"}
 
 
 def named_axes(array: Any) -> str | None:
-    """The axes that an xarray.DataArray names itself; None where it names none."""
+    """The axes that an xarray.DataArray names itself; None if it names none."""
     names = getattr(array, "dims", None)
     if not isinstance(names, tuple) or all(str(n).startswith("dim_") for n in names):
         return None
     letters = [_LETTERS.get(str(n).lower(), str(n).upper()) for n in names]
     if any(letter not in tuple("TCZYX") for letter in letters):
-        raise ValueError(f"axes: the array calls its dimensions {names}; say which they are, of T, C, Z, Y and X")
+        raise ValueError(f"axes: the array calls its dimensions {names}; name them with letters of T, C, Z, Y and X")
     return "".join(letters)
 
 
 def plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
-    """[y, x] will do for planes."""
+    """Allows [y, x] for planes."""
     if voxel_um is not None and not isinstance(voxel_um, str) and np.shape(voxel_um) == (2,):
         if "Z" in axes:
             raise _core.UsageError("voxel_um: give one number or three, [z, y, x]; two are for planes without Z")
@@ -81,7 +81,7 @@ def plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
 
 
 def refuse_no_images(source: Any) -> None:
-    """Before anything is asked of what is not a series of images at all."""
+    """Rejects objects that are not a series of images, before other checks."""
     if isinstance(source, (str, os.PathLike)):
         raise TypeError("this takes arrays; motes.track(path).detections has the spots of a file")
     if hasattr(source, "read") and hasattr(source, "seek"):
@@ -89,7 +89,7 @@ def refuse_no_images(source: Any) -> None:
     if isinstance(source, (set, frozenset)):
         raise TypeError("a set has no order; give a list of frames")
     if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
-        raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
+        raise TypeError(f"{type(source).__name__}: this has arrays by name; give one of them")
     if isinstance(source, (bytes, bytearray)):
         raise TypeError("bytes: give a path as text, an array, or an iterable of frames")
     if hasattr(source, "to_numpy") and hasattr(source, "columns"):
@@ -98,17 +98,17 @@ def refuse_no_images(source: Any) -> None:
         raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
 
 
-#: What arrays without names for their axes may be, by the number of axes.
+#: Likely axes of arrays without axis names, by the number of axes.
 _USUAL_AXES = {2: "axes='YX' (one plane)", 3: "axes='TYX' (planes over time) or 'ZYX' (one volume)"}
 
 
 def _is_reader(source: Any) -> bool:
-    """Whether it is a reader of pims: frames by number and a shape, but no array."""
+    """Whether it is a reader of pims: it has frames by number and a shape, but is no array."""
     return hasattr(source, "frame_shape") and hasattr(source, "__len__") and hasattr(source, "__getitem__")
 
 
 def _axes_of_reader(reader: Any) -> str | None:
-    """A frame's axes, of readers that name them; frames along another axis than time are refused."""
+    """The axes of a frame, if the reader names them. Rejects frames along another axis than time."""
     names, along = getattr(reader, "bundle_axes", None), list(getattr(reader, "iter_axes", "t"))
     if along not in ([], ["t"]):
         raise ValueError(f"the reader's frames run along {along}, not along time: set its iter_axes to 't'")
@@ -143,7 +143,7 @@ class Frames:
             self.get = source.__getitem__
         elif self.iterator is None:
             letters = self._open_array(source, letters or named_axes(source))
-        self.axes = (letters or "").replace("T", "")  # of a frame; none: as its first one shows
+        self.axes = (letters or "").replace("T", "")  # of a frame; empty: from the first frame
         if self.channel not in (None, 0) and "C" not in self.axes:
             raise ValueError(f"channel: {channel}, but the axes {letters or 'ZYX'!r} have no C")
         if self.length < 1:
@@ -188,12 +188,12 @@ class Frames:
         return self._as_zyx(frame)
 
     def numbers(self) -> NDArray[np.int64] | None:
-        """The frames' own numbers, as readers of pims give them; None where not all have rising ones."""
+        """The frames' own numbers, as from readers of pims; None unless all have rising ones."""
         found = np.array([self.frame_numbers.get(t, -1) for t in range(self.length)], dtype=np.int64)
         return found if found[0] >= 0 and (np.diff(found) > 0).all() else None
 
     def noting_progress(self, progress: Callable[[int], object] | None) -> Callable[[int], object] | None:
-        """The function that is told of finished frames; of an iterator, one that notes them itself too."""
+        """The progress function; for an iterator, one that also records finished frames."""
         if self.iterator is None:
             return progress
 
@@ -205,9 +205,9 @@ class Frames:
         return note
 
     def _from_iterator(self, t: int) -> NDArray[Any]:
-        """Frames pass once; those read before their turn are kept until it comes.
-
-        Estimates look at frames here and there before all are searched in their order.
+        """Reads each frame once; frames that are read early are kept until their turn.
+        
+        Estimates use some frames before all are searched in order.
         """
         assert self.iterator is not None
         while self.next_index <= t:
@@ -234,7 +234,7 @@ class Frames:
         if "C" in axes:
             c = axes.index("C")
             if self.channel is None and frame.shape[c] > 1:
-                raise ValueError(f"channel: the image has {frame.shape[c]}; say which, from 0")
+                raise ValueError(f"channel: the image has {frame.shape[c]} channels; give one, from 0")
             if (self.channel or 0) >= frame.shape[c]:
                 raise ValueError(f"channel: {self.channel}, but the image has {frame.shape[c]}, from 0")
             frame = np.take(frame, self.channel or 0, axis=c)
@@ -258,7 +258,7 @@ def _whole_channel(channel: Any) -> int | None:
 def axes_and_channel(
     settings: dict[str, str], axes: Iterable[str] | None, channel: Any
 ) -> tuple[Iterable[str] | None, Any]:
-    """The arguments, or what stands for them in the settings, which describe files."""
+    """The arguments, or their values in the settings, which are about files."""
     given = settings.pop("input.axes", None)
     if axes is None and given not in (None, "auto"):
         axes = given
@@ -271,7 +271,7 @@ def axes_and_channel(
 
 
 def require_units(settings: Mapping[str, str], frames: int = 1, remark: str = "") -> None:
-    """All that an array does not tell is asked for at once, with a remark on what it does tell."""
+    """Names everything that an array does not state in one error, with a remark on what it does state."""
     needs = {"voxel_um": "the voxel size [z, y, x] in um (1: lengths are in voxels)"}
     if frames > 1:
         needs["dt_s"] = "the time between frames in s (1: times are in frames)"

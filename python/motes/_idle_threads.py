@@ -1,4 +1,4 @@
-"""How long the compiled side's idle threads spin before they sleep."""
+"""The time that idle threads of the compiled side spin before they sleep."""
 
 import os
 from collections.abc import Iterator

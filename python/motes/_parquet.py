@@ -1,4 +1,4 @@
-"""Tracks as Arrow tables and Parquet files, by pyarrow where it is installed."""
+"""Tracks as Arrow tables and Parquet files, with pyarrow if it is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .tracks import Tracks
 
-#: Of a property of tracks: its value stands in every row of the track.
+#: Prefix of a property of tracks, whose value is repeated in every row of the track.
 _OF_TRACK = "track:"
 _KEY = b"motes"
 _OWN = ("particle", "frame", "t_s", "detection", "parent")
@@ -34,7 +34,7 @@ def _pyarrow(what: str) -> Any:
 
 
 def to_arrow(tracks: Tracks) -> pyarrow.Table:
-    """One row a point; the schema's metadata hold the unit and the frame interval."""
+    """One row per point; unit and frame interval are in the schema's metadata."""
     pyarrow = _pyarrow("to_arrow")
     repeat = np.diff(tracks.offsets)
     unit = "" if tracks.unit == "px" else "_" + tracks.unit
@@ -51,7 +51,7 @@ def to_arrow(tracks: Tracks) -> pyarrow.Table:
 
 
 def write_parquet(path: str | os.PathLike[str], tracks: Tracks) -> None:
-    """The file appears whole or not at all."""
+    """Writes the file, which appears whole or not at all."""
     pyarrow = _pyarrow(os.fspath(path))
     table = to_arrow(tracks)
     path = os.fspath(path)
@@ -79,7 +79,7 @@ def is_parquet(path: str) -> bool:
 def read_parquet(
     path: str, voxel_um: float | Sequence[float] | None = None, dt_s: float | None = None
 ) -> dict[str, Any]:
-    """Fields of Tracks, from a file of ours or of any table with particle, frame, x, y and z."""
+    """Fields of Tracks, from a file of motes or any table with particle, frame, x, y and z."""
     pyarrow = _pyarrow(path)
     try:
         table = pyarrow.parquet.read_table(path)
@@ -139,7 +139,7 @@ def _fields(path: str, table: Any, voxel_um: Any, dt_s: float | None) -> dict[st
 def _positions(
     path: str, columns: dict[str, NDArray[Any]], about: dict[str, Any], voxel_um: Any
 ) -> tuple[str, dict[str, tuple[NDArray[np.float64], float]]]:
-    """The unit, and each axis' column with what it is multiplied by."""
+    """The unit, and for each axis the column and its factor."""
     plain = "x" in columns and "y" in columns
     if not plain and not ("x_um" in columns and "y_um" in columns):
         raise InputError(f"{path}: no columns x and y, or x_um and y_um; it has {', '.join(map(str, columns))}")

@@ -36,7 +36,7 @@ SHORT = {
 
 
 def text_of(value: Any) -> str:
-    """A value as it stands in a YAML file."""
+    """A value as text for a YAML file."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -52,7 +52,7 @@ def text_of(value: Any) -> str:
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-#: What trackpy and TrackMate call what an argument here comes nearest to, and how they differ.
+#: Names in trackpy and TrackMate, the nearest argument here, and the difference.
 _ELSEWHERE = {
     "diameter": ("radius_um", "half as large, and in um; estimated if not given"),
     "radius": ("radius_um", ""),
@@ -65,7 +65,7 @@ _ELSEWHERE = {
     "processes": ("threads", ""),
 }
 
-#: trackpy's settings of steps that are set from the image here.
+#: trackpy's settings that are determined from the image here.
 _AUTOMATIC = {
     "maxsize", "separation", "noise_size", "smoothing_size", "percentile", "preprocess", "max_iterations",
     "filter_before", "filter_after", "characterize", "engine",
@@ -119,7 +119,7 @@ def _flat(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def whole_threads(threads: Any) -> int:
-    """A number of threads, 0: all; more than the machine has would only cost memory."""
+    """A number of threads, 0: all; limited to those of the machine, since more would only cost memory."""
     try:
         number = index(threads)
     except TypeError:
@@ -127,21 +127,21 @@ def whole_threads(threads: Any) -> int:
     return min(max(number, 0), os.cpu_count() or 1)
 
 
-#: Points of a table that one thread links as fast as several: the loops are too short.
+#: Up to this many points of a table, one thread links as fast as several, since loops are short.
 _FEW_POINTS = 10_000
 
 
 def threads_for(points: int, threads: Any) -> int:
-    """The threads that were asked for; where that is left open, one for a small table.
-
-    Threads that wait take the processor from others, which costs seconds on a busy machine.
+    """The requested number of threads; by default one for a small table.
+    
+    Waiting threads take the processor from others, which costs seconds on a busy machine.
     """
     threads = whole_threads(threads)
     return 1 if threads == 0 and points <= _FEW_POINTS else threads
 
 
 def whole_number(value: Any, name: str) -> int:
-    """An integer of any type, not below 0, such as a number of frames."""
+    """An integer of any type, 0 or more, such as a number of frames."""
     try:
         whole = int(value)
         if whole != value:
@@ -167,12 +167,12 @@ def path_of(source: Any) -> str | None:
     return path
 
 
-#: DLPack's device types that the CPU reads: its own, and host memory pinned for CUDA or ROCm.
+#: DLPack's device types that the CPU can read: its own, and host memory pinned for CUDA or ROCm.
 _HOST = (1, 3, 11)
 
 
 def in_memory(array: Any, name: str) -> Any:
-    """The array, or what its `__dlpack__` shows; arrays of a GPU are refused."""
+    """The array, or the one from its `__dlpack__`; arrays on a GPU are rejected."""
     if isinstance(array, np.ndarray):
         return array
     device = getattr(array, "__dlpack_device__", None)

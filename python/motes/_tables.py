@@ -1,4 +1,4 @@
-"""Tables of points, checked: columns, numbers, frames."""
+"""Checks of point tables: columns, numbers, frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def require_table(f: Any) -> None:
-    """Refuses what is not a pandas.DataFrame, with what to do for tables of other libraries."""
+    """Rejects everything but a pandas.DataFrame, with advice for tables of other libraries."""
     import pandas
 
     if isinstance(f, pandas.DataFrame):
@@ -26,7 +26,7 @@ def require_table(f: Any) -> None:
     elif isinstance(f, (Mapping, np.recarray)):
         hint = "give pandas.DataFrame(f)"
     elif isinstance(f, tuple):
-        hint = "of a groupby give the tables: (table for _, table in f.groupby('frame'))"
+        hint = "give the tables of a groupby: (table for _, table in f.groupby('frame'))"
     elif hasattr(kind, "to_pandas"):
         hint = "give table.to_pandas()"
     elif hasattr(kind, "collect"):
@@ -37,7 +37,7 @@ def require_table(f: Any) -> None:
 
 
 def column_of(f: pandas.DataFrame, name: Hashable) -> Any:
-    """One column; a name that two columns have is refused."""
+    """One column. Rejects a name that two columns have."""
     if name not in f:
         raise ValueError(f"no column {name!r}; the table has {names_of(f)}")
     column = f[name]
@@ -51,7 +51,7 @@ def names_of(f: pandas.DataFrame) -> str:
     return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "no columns"
 
 
-#: Names of positions, plain and with their unit.
+#: Names of position columns, plain and with their unit.
 _POSITIONS = (("z", "y", "x"), ("z_um", "y_um", "x_um"))
 
 
@@ -172,7 +172,7 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
 def times_of(
     f: pandas.DataFrame, frame: NDArray[np.int64], order: NDArray[np.int64], dt_s: float | None
 ) -> tuple[NDArray[np.float64], float | None]:
-    """Times and frame interval: given, or of a column t_s whose times rise with the frames."""
+    """Times and frame interval: given, or from a column t_s whose times rise with the frames."""
     if dt_s is None and "t_s" in f:
         times = numbers_of(f["t_s"], "t_s")[order]
         frames, at = np.unique(frame, return_index=True)
@@ -186,7 +186,7 @@ def times_of(
 def mothers_of(
     f: pandas.DataFrame, order: NDArray[np.int64], ids: NDArray[np.int64], first: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """The mother of each track, -1 where there is none; None without a column of them."""
+    """The mother of each track, -1: none; None without a column parent."""
     if "parent" not in f or getattr(f["parent"].dtype, "kind", "O") not in "iuf":
         return None
     values = numbers_of(f["parent"], "parent")[order][first]
@@ -194,7 +194,7 @@ def mothers_of(
     if (values != np.floor(values)).any():
         return None
     mothers = values.astype(np.int64)
-    mothers[~np.isin(mothers, ids)] = -1  # of tracks that were left out
+    mothers[~np.isin(mothers, ids)] = -1  # mothers whose tracks were left out
     return mothers
 
 

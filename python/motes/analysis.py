@@ -18,7 +18,7 @@ __all__ = ["Motion", "analyse"]
 
 @dataclass(eq=False, repr=False)
 class Motion:
-    """What `analyse` measured; NaN where the tracks do not tell.
+    """Results of `analyse`; NaN if the tracks do not determine a value.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Motion:
     dims : int
         Axes along which positions differ.
     length_unit, time_unit : str
-        "um" or "px"; "s", or "frame" where the interval is unknown.
+        "um" or "px"; "s", or "frame" if the interval is unknown.
     diffusion, diffusion_error : float
-        Diffusion constant in length_unit^2 per time_unit, and its standard error.
+        Diffusion coefficient in length_unit^2 per time_unit, and its standard error.
     localisation_error : float
         Standard deviation of a position about the true one, along an axis.
     exponent, exponent_error : float
@@ -87,7 +87,7 @@ def analyse(
     Returns
     -------
     Motion
-        docs/user/motion.md says what each figure means.
+        docs/user/motion.md explains each value.
 
     Raises
     ------

@@ -24,17 +24,17 @@ def read(
     dt_s: float | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Tracks:
-    """Read tracks in any format that ``motes convert`` reads, by content.
+    """Read tracks in any format that ``motes convert`` reads, recognised by content.
 
     Parameters
     ----------
     path : str or path-like
-        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others; by
-        pyarrow also Parquet.
+        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others;
+        with pyarrow also Parquet.
     voxel_um : float or sequence [z, y, x], optional
         Scales positions in px to um.
     dt_s : float, optional
-        Seconds between frames, where the file does not say.
+        Seconds between frames, if the file does not state them.
     settings : dict, optional
         Keys of ``input``: ``{"input.columns": {"particle": "Track", "x": "Position X"}}``.
 
@@ -45,7 +45,7 @@ def read(
     Raises
     ------
     motes.InputError
-        What is wrong with the file, and where.
+        If the file is faulty; the message names fault and place.
     """
     from ._parquet import is_parquet, read_parquet
 
@@ -57,7 +57,7 @@ def read(
 
 
 def _series_of(images: Any, tracks: Tracks) -> Frames:
-    """Arrays [t, z, y, x], [t, y, x] of tracks in a plane, [z, y, x] or [y, x]; or a list of frames."""
+    """Frames of an array [t, z, y, x], [t, y, x] (tracks in a plane), [z, y, x] or [y, x], or of a list."""
     axes = None
     if hasattr(images, "shape"):
         flat = len(images.shape) == 3 and not np.any(tracks.z)
@@ -74,32 +74,32 @@ def write(
     voxel_um: float | Sequence[float] | None = None,
     radius_um: float | None = None,
 ) -> None:
-    """Write tracks in the format that the path's extension names.
+    """Write tracks in the format of the path's extension.
 
     Parameters
     ----------
     path : str or path-like
         .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
-        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all, in a new folder where
-        there is none.
+        .vtkhdf; with pyarrow also .parquet. The file appears whole or not at all. Missing folders are
+        created.
     tracks : Tracks
-        What to write.
+        The tracks to write.
     like : path, array or list of frames, optional
-        The images: the shape of .ctc's masks, and what .trackmate.xml refers to. An array is [t, z, y, x],
-        or [t, y, x] of tracks in a plane.
+        The images, for the shape of .ctc's masks and the reference in .trackmate.xml. An array is
+        [t, z, y, x], or [t, y, x] for tracks in a plane.
     labels : path, array or list of frames, optional
-        The same, of label images that were tracked: .ctc keeps their objects, not balls.
+        The same, for label images that were tracked: .ctc then has their objects instead of spheres.
     voxel_um : float or sequence [z, y, x], optional
-        Their voxel size, which files may know themselves.
+        The voxel size of the images; files may state it themselves.
     radius_um : float, optional
-        For .ctc: of points without a radius (in px for tracks in px).
+        For .ctc: radius of points without one (in px for tracks in px).
 
     Raises
     ------
     motes.UsageError
-        An extension that names no format; masks without voxel size or radius.
+        If the extension is unknown, or masks have no voxel size or radius.
     motes.ResourceError
-        A place that cannot be written.
+        If the file cannot be written.
     TypeError
         What is not `Tracks`.
     """
@@ -111,7 +111,7 @@ def write(
         tracks.to_parquet(path)
         return
     if like is not None and labels is not None:
-        raise ValueError("labels tells all that like does; give one of them")
+        raise ValueError("labels includes like; give only one of them")
     images = like if labels is None else labels
     place = path_of(images)
     series = None if images is None or place is not None else _series_of(images, tracks)

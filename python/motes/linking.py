@@ -1,4 +1,4 @@
-"""Linking of point tables, with trackpy's habits."""
+"""Linking of point tables, with trackpy's interface."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["GateEstimate", "estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
-#: More detections than this are looked at before they are linked as a series, as on the command line.
+#: For more detections than this the gate is estimated first, to choose the scope as on the command line.
 _MANY = 1_000_000
 _MEMORY_OF_A_SERIES = 3
-#: More frames than this without points are not held one by one.
+#: If more frames than this have no points, long pauses are shortened.
 _MOST_EMPTY_FRAMES = 100_000
 _MOST_FRAMES = 10_000_000
-#: Where more of the points that may follow another are linked, the gate is not too short.
+#: If a larger share of the points that may follow another is linked, the gate is not too short.
 _SURELY_LINKED = 0.75
 
 
@@ -43,10 +43,10 @@ def _flat(
     scale: list[float] | None = None,
     memory: int = _MEMORY_OF_A_SERIES,
 ) -> tuple[Any, Any, Any, NDArray[np.int64], int]:
-    """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table.
-
-    Frames without points take memory: where there are very many, pauses that no link can bridge are
-    made shorter.
+    """Coordinates (x, y, z), frame offsets and the first frame of a sorted table.
+    
+    Frames without points take memory; if there are very many, pauses that no link can bridge are
+    shortened.
     """
     frames = f[t_column].to_numpy()
     points = [numbers_of(f[name], name) for name in reversed(columns)]
@@ -65,7 +65,7 @@ def _flat(
         if last > _MOST_FRAMES:
             raise ValueError(
                 f"{t_column}: {last} frames from the first to the last, with a memory of {memory}, are too many; "
-                "number the frames that there are 0, 1, 2, ..."
+                "number the existing frames 0, 1, 2, ..."
             )
     if first < -(2**31) or last >= 2**31:
         raise ValueError(f"{t_column}: frame numbers lie beyond 32 bits")
@@ -76,7 +76,7 @@ def _flat(
 def _in_euclidean(
     f: pandas.DataFrame, columns: list[Any], t_column: Hashable, to_eucl: Callable[[Any], ArrayLike]
 ) -> tuple[pandas.DataFrame, list[Any]]:
-    """A table of what `to_eucl` makes of the positions, and its columns of positions."""
+    """A table of the positions from `to_eucl`, and its position columns."""
     import pandas
 
     positions = np.column_stack([numbers_of(f[name], name) for name in columns])
@@ -90,7 +90,7 @@ def _in_euclidean(
 
 
 def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) -> None:
-    """Warn of frame numbers in steps (of ten, say), which would leave all points unlinked."""
+    """Warn if frame numbers rise in steps (of ten, say), so that no points can be linked."""
     steps = np.diff(np.unique(frames).astype(np.uint64))  # unsigned: no pause overflows
     if len(steps) and steps.min() > memory + 1:
         warnings.warn(
@@ -106,9 +106,9 @@ def _warn_of_short_gate(
 ) -> None:
     """Warn of a gate below the typical displacement, in the words of the command line.
 
-    Where most points are linked on there is nothing to warn of, and nothing is estimated, which can take
-    longer than to link. Below a gate that is too short, half of the mutual nearest neighbours or more are
-    not linked; at least six tenths of points that lie by chance, and all that hardly move, have one.
+    If most points are linked there is no warning, and no estimate, which can take longer than linking.
+    With a gate that is too short, at least half of the mutual nearest neighbours are not linked; at
+    least six tenths of randomly placed points, and all that hardly move, have one.
     """
     may_follow = len(particles) - int(points[3][1])
     followers = len(particles) - (int(particles.max()) + 1)
@@ -137,46 +137,46 @@ def link(
     """Link a table of points into trajectories.
 
     With a gate this is ``trackpy.link``: frame by frame, the links of each pair of frames have the
-    least sum of squared displacements, where a particle without a partner counts ``gate**2``. It
-    is the exact optimum always; there are no subnets to be too large. Without a gate the whole
+    least sum of squared displacements, where a particle without a partner costs ``gate**2``. The
+    result is always the exact optimum; there is no limit on the size of subnets. Without a gate the whole
     series is linked at once by likelihoods whose parameters are estimated from the data, as
     ``motes track`` does.
 
     Parameters
     ----------
     f : pandas.DataFrame
-        One row a point. Any columns; those not named below are kept.
+        One row per point. Other columns than those named below are kept.
     gate : float or sequence of float, optional
-        Longest displacement from frame to frame, in the unit of the positions; a sequence gives it
-        per column of `pos_columns` (the gate is then an ellipsoid).
+        Longest displacement from frame to frame, in the unit of the positions; a sequence gives one
+        value per column of `pos_columns` (the gate is then an ellipsoid).
     pos_columns : list of str, optional
         Columns of positions, one to three; default ``['z', 'y', 'x']`` or ``['y', 'x']``, or the
         same with ``_um``.
     t_column : str, default 'frame'
         Column of frame numbers; made integer in the result.
     memory : int, optional
-        Frames for which a particle may stay unseen; default 0 frame by frame, 3 for a series.
+        Number of frames in which a particle may be missing; default 0 frame by frame, 3 for a series.
     search_range : float or sequence of float, optional
         trackpy's name of `gate`.
     scope : {'pairs', 'series'}, optional
         Frame by frame, or the whole series at once. Default: 'pairs' with a gate; without one
         'series' for more than two frames, but 'pairs' with an estimated gate for more than 10
-        million points (a million, where particles move little and hardly one is missed).
+        million points (a million if particles move little and are rarely missed).
     model : {'auto', 'static', 'velocity', 'field', 'joint'}
         How displacements are predicted (series only).
     no_link_cost : float, optional
-        With scope 'pairs': what each of the two ends of a missing link costs, in units of the
-        squared distance; default ``gate**2 / 2``, which is trackpy's rule.
+        With scope 'pairs': the cost of each of the two ends of a missing link, in units of the squared
+        distance; default ``gate**2 / 2``, as in trackpy.
     to_eucl : callable, optional
-        Takes the positions, an array of shape (rows, columns of `pos_columns`), and gives those in
-        which distances are measured, shape (rows, 1 to 3). The gate is then one in these.
+        Converts the positions, an array of shape (rows, columns of `pos_columns`), to those in which
+        distances are measured, shape (rows, 1 to 3). The gate then applies to the latter.
     threads : int, default 0
         CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
     progress : callable, optional
         Called with the number of finished frames (scope 'pairs').
     **trackpy_options
         ``link_strategy``, ``neighbor_strategy`` and ``adaptive_step`` are accepted and ignored:
-        they steer trackpy's search for what is found exactly here.
+        they control trackpy's search, which is exact here.
 
     Returns
     -------
@@ -186,15 +186,15 @@ def link(
     Raises
     ------
     ValueError
-        Columns that are missing or hold text, frames that are not integers, positions that are not
-        finite, a gate that is not positive.
+        For missing columns, text in columns, frames that are not integers, positions that are not
+        finite, and a gate that is not positive.
     NotImplementedError
-        trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``.
+        For trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``.
 
     Warns
     -----
     UserWarning
-        A gate below the typical displacement; frames too far apart for any link.
+        If the gate is below the typical displacement, or frames are too far apart for any link.
     """
     _check_trackpy_options(trackpy_options)
     check_progress(progress)
@@ -221,7 +221,7 @@ def link(
     if memory is None:
         memory = 0 if how == "pairs" else _MEMORY_OF_A_SERIES
     frames = f[t_column].to_numpy()
-    # Beyond the last frame there is nothing to remember.
+    # A memory beyond the last frame has no effect.
     memory = min(whole_number(memory, "memory"), int(frames[-1]) - int(frames[0]))
     _warn_of_lone_frames(frames, memory, t_column)
     points = _flat(where, columns, t_column, scale, memory)
@@ -234,7 +234,7 @@ def link(
             raise ValueError(f"model: {model!r} is for a whole series, but frames are linked in pairs; scope='series'?")
         if gate is None:
             estimate: Any = _core._estimate_gate(*points, threads)
-            # Nothing in two frames that follow each other: nothing to link, whatever the gate.
+            # No successive frames both have points, so there is nothing to link with any gate.
             gate = estimate["gate"] if estimate else 1.0
         # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
         cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else _cost(no_link_cost)
@@ -257,14 +257,14 @@ def link_df_iter(
     t_column: Hashable = "frame",
     **options: Any,
 ) -> Iterator[pandas.DataFrame]:
-    """Link tables that come one a frame; drop-in for ``trackpy.link_df_iter``.
-
-    All tables are read before the first one is given back: links are those of :func:`link`.
+    """Link tables, one per frame; drop-in for ``trackpy.link_df_iter``.
+    
+    All tables are read before the first one is returned, so links are those of :func:`link`.
 
     Parameters
     ----------
     features : iterable of pandas.DataFrame
-        One table a frame, frames rising.
+        One table per frame, by rising frame.
     search_range : float or sequence of float
         The gate of :func:`link`.
     pos_columns : list of str, optional
@@ -277,12 +277,12 @@ def link_df_iter(
     Yields
     ------
     pandas.DataFrame
-        Each table with the column ``particle``; rows, index and the type of frame numbers as they were.
+        Each table with the column ``particle``; rows, index and the type of frame numbers are kept.
     """
     import pandas
 
     if hasattr(features, "columns"):
-        raise TypeError("link_df_iter takes tables, one a frame; motes.link takes one of all frames")
+        raise TypeError("link_df_iter takes one table per frame; motes.link takes one for all frames")
     tables = [table for table in features]
     _check_one_frame_each(tables, t_column)
     if not any(len(table) for table in tables):
@@ -303,15 +303,15 @@ def link_df_iter(
 
 
 def _check_one_frame_each(tables: list[pandas.DataFrame], t_column: Hashable) -> None:
-    """The rows go back to the tables in the order of the frames."""
+    """Returns the rows to their tables, in the order of frames."""
     before = None
     for k, table in enumerate(tables):
         require_table(table)
-        if len(table) == 0 or t_column not in table:  # link says what is wrong with such a column
+        if len(table) == 0 or t_column not in table:  # link reports the fault of such a column
             continue
         numbers = column_of(table, t_column).unique()
         if len(numbers) > 1:
-            raise ValueError(f"table {k} has rows of {len(numbers)} frames; give one table a frame, or use motes.link")
+            raise ValueError(f"table {k} has rows of {len(numbers)} frames; give one table per frame, or use motes.link")
         if before is not None and not numbers[0] > before:
             raise ValueError(f"frame {numbers[0]} comes after frame {before}; give the tables by rising frame")
         before = numbers[0]
@@ -322,14 +322,14 @@ def link_iter(
     search_range: float | Sequence[float] | None,
     **options: Any,
 ) -> Iterator[tuple[int, list[int]]]:
-    """Link arrays of positions that come one a frame; drop-in for ``trackpy.link_iter``.
-
-    All arrays are read before the first answer: links are those of :func:`link`.
+    """Link arrays of positions, one per frame; drop-in for ``trackpy.link_iter``.
+    
+    All arrays are read before the first result, so links are those of :func:`link`.
 
     Parameters
     ----------
     coords_iter : iterable of array_like, shape (points, 1 to 3), or of (frame, array_like)
-        Positions of one frame, and its number where it is not just the next one.
+        Positions of one frame, with its number if it is not the next one.
     search_range : float or sequence of float
         The gate of :func:`link`; a sequence follows the columns of the arrays.
     **options
@@ -344,7 +344,7 @@ def link_iter(
     import pandas
 
     if hasattr(coords_iter, "columns"):
-        raise TypeError("link_iter takes arrays, one a frame; motes.link takes a table of all frames")
+        raise TypeError("link_iter takes one array per frame; motes.link takes a table of all frames")
     frames: list[int] = []
     arrays: list[NDArray[np.float64]] = []
     item: Any
@@ -376,7 +376,7 @@ def link_iter(
 
 
 class GateEstimate(TypedDict):
-    """What `estimate_gate` tells, in the unit of the positions."""
+    """The results of `estimate_gate`, in the unit of the positions."""
 
     gate: float
     displacement: float
@@ -392,11 +392,11 @@ def estimate_gate(
     threads: int = 0,
 ) -> GateEstimate | None:
     """A gate from the data, as ``motes track`` estimates it.
-
+    
     Parameters
     ----------
     f : pandas.DataFrame
-        One row a point.
+        One row per point.
     pos_columns : list of str, optional
         As in `link`.
     t_column : str, default 'frame'
@@ -408,8 +408,8 @@ def estimate_gate(
     -------
     dict or None
         ``gate``, ``displacement`` (the typical one), ``spacing`` within a frame, and their
-        ``ratio``: above 0.5 many links will be wrong, whatever the linker. None where no two
-        frames that follow each other have points.
+        ``ratio``: above 0.5 many links will be wrong with any linker. None if no two successive
+        frames have points.
     """
     f = sorted_by_frame(f, t_column)
     if len(f) == 0:
@@ -437,13 +437,13 @@ def _cost(given: Any) -> float:
         cost = float(given)
     except (TypeError, ValueError):
         cost = np.nan
-    if not (np.isfinite(cost) and cost >= 0):  # the compiled side takes a negative one as none
+    if not (np.isfinite(cost) and cost >= 0):  # for the compiled side a negative one means none
         raise ValueError(f"no_link_cost: {given!r} is not a cost; give a number from 0 on")
     return cost
 
 
 def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[float] | None]:
-    """One gate, and what coordinates are divided by for it."""
+    """One gate, and the divisors of the coordinates for it."""
     if gate is None:
         return None, None
     try:
@@ -453,7 +453,7 @@ def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[f
     except (TypeError, ValueError):
         raise ValueError(f"gate: {gate!r} is not a number or a sequence of numbers") from None
     if gates.size not in (1, len(columns)):
-        raise ValueError(f"gate: give one number or {len(columns)} of them, one a position column")
+        raise ValueError(f"gate: give one number or {len(columns)}, one per position column")
     if not (np.isfinite(gates).all() and (gates > 0).all()):
         raise ValueError(f"gate: {gate} is not positive")
     if not ((gates >= 1e-100).all() and (gates <= 1e100).all()):
@@ -464,14 +464,14 @@ def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[f
 
 
 def _unit_of(columns: list[Any], scale: list[float] | None) -> str:
-    """What lengths in a message are followed by; positions need not have a unit."""
+    """The unit after lengths in a message; positions need not have one."""
     if scale is not None:
         return f"x ({', '.join(f'{s:g}' for s in scale)})"
     return "um" if all(str(name).endswith("_um") for name in columns) else ""
 
 
 def _scope(scope: Any, gate: float | None, frames: NDArray[Any]) -> str:
-    """By the sorted frame numbers, where it is not given."""
+    """The scope: as given, else from the sorted frame numbers."""
     if scope in ("pairs", "series"):
         return scope
     if scope is not None:

@@ -1,6 +1,6 @@
 """Exact matching: drop-ins for SciPy's functions, and the solver behind them.
 
-Every answer is optimal for the float64 numbers given, not only up to rounding, and proven so.
+Every answer is proven optimal for the given float64 numbers, not only up to rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class SparseArray(Protocol):
-    """What the functions here take as sparse: any of SciPy's arrays and matrices in CSR, CSC or COO format."""
+    """Sparse arguments: any of SciPy's arrays and matrices in CSR, CSC or COO format."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,7 +47,7 @@ def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
         array = cost_matrix.to_numpy(dtype=np.float64, na_value=np.nan)
     if array.ndim != 2:
         raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
-    # Aligned and in the machine's byte order, which the compiled side relies on.
+    # Aligned and in the machine's byte order, as the compiled side requires.
     return np.require(array.astype(np.float64, casting="safe", copy=False), requirements="A")
 
 
@@ -55,7 +55,7 @@ _core._set_matrix_reader(_as_matrix)
 
 
 def _as_csr(graph: Any, name: str) -> Any:
-    """The graph in canonical CSR form; `graph` itself stays as it is."""
+    """The graph in canonical CSR form; `graph` is not changed."""
     if not hasattr(graph, "tocsr"):
         raise TypeError(f"{name} must be sparse: a SciPy array in CSC, CSR, or COO format")
     if getattr(graph, "format", None) not in ("csr", "csc", "coo"):
@@ -63,7 +63,7 @@ def _as_csr(graph: Any, name: str) -> Any:
     if len(graph.shape) != 2:
         raise ValueError(f"{name} must have two dimensions, not {len(graph.shape)}")
     in_memory(getattr(graph, "data", None), name)
-    # SciPy's own conversions read beyond the arrays where these are wrong.
+    # SciPy's conversions read beyond the arrays if these are wrong.
     pointer = getattr(graph, "indptr", None)
     if pointer is not None and (
         pointer[0] != 0 or pointer[-1] > len(graph.indices) or (pointer[1:] < pointer[:-1]).any()
@@ -83,17 +83,17 @@ def _structure(csr: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 def min_weight_full_bipartite_matching(
     biadjacency: SparseArray, maximize: bool = False
 ) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-    """Match the smaller side of a sparse bipartite graph at least weight.
+    """Match the smaller side of a sparse bipartite graph with minimum weight.
 
     Drop-in for :func:`scipy.sparse.csgraph.min_weight_full_bipartite_matching`.
 
     Parameters
     ----------
     biadjacency : sparse array or matrix, shape (rows, cols)
-        Weights, in CSR, CSC or COO format. An absent pair cannot be matched; explicit zeros are
+        Weights, in CSR, CSC or COO format. An absent pair cannot be matched; explicit zeros count as
         absent, with a warning.
     maximize : bool, default False
-        Find the largest sum in place of the smallest one.
+        Find the largest sum instead of the smallest.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def min_weight_full_bipartite_matching(
     """
     csr = _as_csr(biadjacency, "graph")
     exchanged = csr.shape[0] > csr.shape[1]
-    if exchanged:  # the smaller side looks for partners
+    if exchanged:  # rows are the smaller side then
         csr = csr.T.tocsr()
     if not (np.issubdtype(csr.dtype, np.number) or csr.dtype == np.bool_):
         raise ValueError(f"expected a matrix containing numerical entries, got {csr.dtype}")
@@ -143,22 +143,21 @@ def min_weight_full_bipartite_matching(
 def maximum_bipartite_matching(
     graph: SparseArray, perm_type: Literal["row", "column"] = "row"
 ) -> NDArray[np.int32]:
-    """Match as many pairs of a sparse bipartite graph as there can be.
+    """Find a maximum matching of a sparse bipartite graph.
 
     Drop-in for :func:`scipy.sparse.csgraph.maximum_bipartite_matching`.
 
     Parameters
     ----------
     graph : sparse array or matrix, shape (rows, cols)
-        Every stored entry is an edge, zeros too. CSR, CSC or COO format.
+        Every stored entry is an edge, including zeros. CSR, CSC or COO format.
     perm_type : {'row', 'column'}, default 'row'
-        Which side is numbered: with 'row' the answer holds a row for each column, with 'column' a
-        column for each row.
+        With 'row' the answer has a row for each column, with 'column' a column for each row.
 
     Returns
     -------
     perm : ndarray of int32
-        The partner of each column ('row') or row ('column'); -1 where there is none.
+        The partner of each column ('row') or row ('column'); -1: none.
     """
     if perm_type not in ("row", "column"):
         raise ValueError(f"perm_type must be 'row' or 'column', not {perm_type!r}")
@@ -172,7 +171,7 @@ def maximum_bipartite_matching(
 
 
 def _threads(entries: int) -> int:
-    """One for problems that are solved before a second one has begun, else all."""
+    """One thread for problems that are solved before a second one has started, else all."""
     return 1 if entries < 1 << 16 else 0
 
 
@@ -188,20 +187,20 @@ class Assignment:
     Attributes
     ----------
     row_to_col : ndarray of int32, shape (rows,)
-        The column of each row, -1 where it is left alone.
+        The column of each row, -1: unmatched.
     col_to_row : ndarray of int32, shape (cols,)
-        The row of each column, -1 where it is left alone.
+        The row of each column, -1: unmatched.
     cost : float
-        The sum over the pairs and over all that is left alone (with `maximize`: the largest sum).
+        The sum over the pairs and the unmatched rows and columns (with `maximize`: the largest sum).
     u, v : ndarray of float64, shape (rows,) and (cols,)
         Dual prices of the problem as a minimum (costs negated with `maximize`): ``u[i] + v[j]`` is
         at most the cost of each pair, ``u`` and ``v`` at most the unmatched costs, and equality
-        holds wherever the assignment pays. Exact where all costs are integers; else up to rounding.
+        holds for all pairs and unmatched vertices. Exact if all costs are integers, else up to rounding.
     proof : str
-        ``'grid'``: all costs are integers, and so is the proof. ``'doubles'``: the residual graph
-        was searched for negative cycles in numbers that do not round, and has none.
+        ``'grid'``: all costs are integers, and so is the proof. ``'doubles'``: the residual graph was
+        searched for negative cycles in exact arithmetic, and has none.
     cycles_turned : int
-        Of these, how many had to be turned: where the solver's grid was too coarse for the costs.
+        The number of negative cycles that were removed because the solver's grid was too coarse.
     solver : str
         The solver that ran.
     """
@@ -217,7 +216,7 @@ class Assignment:
 
     @property
     def row_ind(self) -> NDArray[np.intp]:
-        """Rows that have a partner, rising."""
+        """Rows with a partner, rising."""
         return np.flatnonzero(self.row_to_col >= 0)
 
     @property
@@ -238,11 +237,11 @@ def _unmatched(given: ArrayLike | None, fallback: NDArray[np.float64], size: int
     try:
         costs = np.atleast_1d(np.asarray(given, dtype=np.float64))
     except (TypeError, ValueError):
-        costs = np.empty((0, 0))  # refused for its shape
+        costs = np.empty((0, 0))  # rejected for its shape
     if costs.ndim != 1 or costs.size not in (1, size):
         raise ValueError(f"{name}: give one number or {size} of them")
     if np.isnan(costs).any() or np.isneginf(costs).any():
-        raise ValueError(f"{name}: holds NaN or -inf")
+        raise ValueError(f"{name}: has NaN or -inf")
     return np.ascontiguousarray(costs)
 
 
@@ -257,20 +256,19 @@ def assign(
 ) -> Assignment:
     """Solve an assignment problem exactly, with a proof.
 
-    Minimises the sum of the costs of all pairs plus the unmatched costs of all rows and columns
-    that are left alone.
+    Minimises the sum of the costs of all pairs plus the unmatched costs of all other rows and columns.
 
     Parameters
     ----------
     costs : array_like or sparse array, shape (rows, cols)
         ``inf`` (or absence in a sparse array, where explicit zeros cost 0) forbids a pair.
     unmatched : float, optional
-        What leaving a row or a column alone costs. Without any of the three, every vertex of the
-        smaller side must be matched and leaving others alone is free, as in SciPy.
+        Cost of an unmatched row or column. Without any of the three, every vertex of the smaller side
+        must be matched, and unmatched vertices of the other side cost nothing, as in SciPy.
     unmatched_row, unmatched_col : float or array_like, optional
         The same for rows and for columns; ``inf``: must be matched.
     maximize : bool, default False
-        Pairs and unmatched costs are gains, and their sum is to be large.
+        Costs of pairs and unmatched costs are gains; their sum is maximised.
     threads : int, optional
         CPU threads; default: one for small problems, else all. The answer does not depend on it.
 
@@ -281,7 +279,7 @@ def assign(
     Raises
     ------
     ValueError
-        NaN, ``-inf``, wrong shapes, or no feasible assignment.
+        For NaN, ``-inf``, wrong shapes, and if there is no feasible assignment.
     """
     sparse = hasattr(costs, "tocsr")
     if sparse:

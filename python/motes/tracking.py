@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
 
-#: What `track` takes: a path, an array of any library, or frames.
+#: The input of `track`: a path, an array of any library, or frames.
 Source: TypeAlias = "str | os.PathLike[str] | ArrayLike | Iterable[ArrayLike]"
 
 _log = logging.getLogger("motes")
@@ -32,7 +32,7 @@ _log = logging.getLogger("motes")
 
 @dataclass(eq=False, repr=False)
 class Result:
-    """What `track` found.
+    """The result of `track`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Result:
     gate : float or None
         The linking gate, given or estimated.
     notes, warnings : list of str
-        What the command line prints.
+        The messages of the command line.
     """
 
     tracks: Tracks
@@ -58,7 +58,7 @@ class Result:
         return f"<motes.Result: {self.tracks!r}>"
 
     def _repr_html_(self) -> str | None:
-        """What notebooks show: what was estimated, and the first points."""
+        """For notebooks: the estimates, and the first points."""
         table = self.tracks._repr_html_()
         return table and "".join(f"{escape(line)}<br>" for line in self.notes) + table
 
@@ -99,37 +99,37 @@ def track(
         [y, x], such as a list or a reader of pims. Arrays are read one frame at a time. Voxels of any
         real type; those that are not uint8, uint16 or float32 become float32.
     axes : str, optional
-        The array's axes, of T, C, Z, Y, X; default what an xarray.DataArray calls its dimensions,
-        and 'TZYX' for four axes. Of an iterable: a frame's.
-    voxel_um : float or sequence [z, y, x], or [y, x] of planes
-        Voxel size in um. Files may know it themselves, and coordinates of an xarray.DataArray
-        that name their units.
+        The array's axes, of T, C, Z, Y, X; by default the dimensions of an xarray.DataArray, and
+        'TZYX' for four axes. For an iterable: the axes of a frame.
+    voxel_um : float or sequence [z, y, x], or [y, x] for planes
+        Voxel size in um. Not needed if the file, or coordinates of an xarray.DataArray with units,
+        state it.
     dt_s : float
         Seconds between frames. Not needed if the file or such coordinates state it.
     channel : int, optional
         The channel to track, from 0.
     frames : int, optional
-        How many frames an iterator gives; without it the frames are all read before work begins. Of
-        series with few spots, frames that estimates look at are read ahead.
+        Number of frames of an iterator; without it, all frames are read before work begins. In series
+        with few spots, frames for estimates are read ahead.
     radius_um : float or sequence [z, y, x], optional
         Spot radius in um (``detection.radius_um``); estimated if not given.
     threshold : float, optional
-        Least quality (``detection.threshold``); without it, spots are distinguished from noise
+        Lowest quality (``detection.threshold``); without it, spots are distinguished from noise
         automatically.
     gate : float, optional
         Longest displacement from frame to frame in um (``linking.gate_um``); estimated if not
         given.
     memory : int, optional
-        Frames for which a particle may stay unseen (``linking.max_gap``).
+        Number of frames in which a particle may be missing (``linking.max_gap``).
     settings : dict, optional
         Any keys of docs/configuration.md, dotted or nested: ``{"linking.model": "velocity"}``.
     progress : callable, optional
-        Called with the number of frames in which detection is finished.
+        Called with the number of frames whose detection is finished.
     threads : int, optional
         CPU threads; default all. The result does not depend on it.
     **more
         ``polarity``, ``max_count``, ``refine``, ``scope``, ``model``, ``frame_step``, ...: the keys
-        of these names.
+        with these names.
 
     Returns
     -------
@@ -138,9 +138,9 @@ def track(
     Raises
     ------
     motes.UsageError, motes.InputError
-        With one line that says what to do.
+        The message is one line that says what to do.
     KeyboardInterrupt
-        After Ctrl-C, when the present frame is finished.
+        After Ctrl-C, when the current frame is finished.
     """
     given = dict(
         voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, gate=gate,
@@ -195,7 +195,7 @@ def locate(
     axes : str, optional
         The volume's axes, of C, Z, Y, X; default 'ZYX' or 'YX'.
     channel : int, optional
-        The channel, from 0, where there is an axis C.
+        The channel, from 0, if there is an axis C.
     settings : dict, optional
         Any keys of docs/configuration.md, dotted or nested.
     **more
@@ -204,7 +204,7 @@ def locate(
     Returns
     -------
     pandas.DataFrame
-        x, y, z (in um), and what is known of each spot: radius_um, intensity, quality, score, ...
+        x, y, z (in um), and known properties of each spot: radius_um, intensity, quality, score, ...
 
     Raises
     ------
@@ -268,7 +268,7 @@ def batch(
     Returns
     -------
     pandas.DataFrame
-        frame, t_s (with `dt_s`), x, y, z (in um) and what is known of each spot: ready for
+        frame, t_s (with `dt_s`), x, y, z (in um) and known properties of each spot: input for
         ``motes.link``. Frames of pims keep their own numbers, as in trackpy.
 
     Raises
@@ -309,7 +309,7 @@ def score(
     truth, tracks : Tracks
         In the same unit.
     gate : float, default 5
-        Farthest a found position may lie from its true one, in the tracks' unit.
+        Largest distance of a found position from its true one, in the tracks' unit.
     gate_link : float, optional
         The same for the link scores; default `gate`.
     threads : int, default 0
@@ -324,7 +324,7 @@ def score(
     Raises
     ------
     TypeError
-        What is not `Tracks`; ``Tracks.from_dataframe`` makes them of tables.
+        If an argument is not `Tracks`; ``Tracks.from_dataframe`` makes them from tables.
     """
     require_tracks(truth, "truth")
     require_tracks(tracks, "tracks")
@@ -339,15 +339,15 @@ def score(
 
 @dataclass(eq=False, repr=False)
 class Simulation:
-    """What `simulate` made.
+    """The result of `simulate`.
 
     Attributes
     ----------
     truth : Tracks
     detections : pandas.DataFrame
-        What a faulty detector would find: frame, t_s, x, y, z.
+        The output of a detector with faults: frame, t_s, x, y, z.
     volumes : list of ndarray
-        Rendered frames [z, y, x], where asked for.
+        Rendered frames [z, y, x], if requested.
     voxel_um : tuple of float
         Their voxel size [z, y, x].
     """
@@ -375,7 +375,7 @@ def simulate(
     settings : dict, optional
         Keys of ``simulation``, ``faults`` and ``imaging`` (docs/configuration.md), dotted or nested.
     volumes : bool, default False
-        Render the frames too.
+        Also render the frames.
     seed : int, optional
         ``simulation.seed``. Equal settings give equal bits on every machine.
     **simulation

@@ -1,4 +1,4 @@
-"""Trajectories, and what other programs make of them."""
+"""Trajectories, and their conversion for other programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Tracks"]
 
 
-#: Points that notebooks show.
+#: Number of points shown in notebooks.
 _SHOWN = 5
 
 
@@ -48,15 +48,15 @@ class Tracks:
     x, y, z : ndarray of float64, shape (points,)
         Positions in `unit`.
     time_s : ndarray of float64, shape (points,)
-        Times in s; the frame number where `dt_s` is unknown.
+        Times in s; the frame number if `dt_s` is unknown.
     detection : ndarray of int64, shape (points,)
-        The index within the frame's detections, -1 where there is none.
+        The index within the frame's detections, -1: none.
     parent : ndarray of int64, shape (tracks,), or None
-        The number of the mother's track, -1 where there is none; None where divisions are unknown.
+        The number of the mother's track, -1: none; None if divisions are unknown.
     point_properties, track_properties : dict of str to ndarray of float64
         Further columns, by point and by track.
     unit : str
-        ``'um'``, or ``'px'`` where the input's unit is its own.
+        ``'um'``, or ``'px'`` if the input has its own unit.
     dt_s : float or None
         Seconds from frame to frame.
     """
@@ -82,7 +82,7 @@ class Tracks:
         return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
 
     def _repr_html_(self) -> str | None:
-        """What notebooks show: the first points as a table; None without pandas."""
+        """For notebooks: the first points as a table; None without pandas."""
         tracks = int(np.searchsorted(self.offsets, _SHOWN)) if len(self) else 0
         try:
             table = self[:tracks].to_dataframe().head(_SHOWN)
@@ -91,14 +91,14 @@ class Tracks:
         return f"<p>{escape(repr(self))}</p>{table.to_html(index=False)}"
 
     def __getitem__(self, which: Any) -> Tracks:
-        """Some of the tracks: of one place, a slice, an array of places or a mask, shape (tracks,).
-
-        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers that are
-        left out become -1.
+        """Some of the tracks, by an index, a slice, an array of indices or a mask, shape (tracks,).
+        
+        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers that are not
+        selected become -1.
         """
         places = np.atleast_1d(np.arange(len(self))[which])
         if len(np.unique(places)) < len(places):
-            raise IndexError("a track is taken twice")
+            raise IndexError("a track is selected twice")
         lengths = np.diff(self.offsets)[places]
         offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -132,19 +132,19 @@ class Tracks:
 
     @property
     def planar(self) -> bool:
-        """Whether there are points and all lie at z = 0, as those of 2D movies and tables without z do."""
+        """Whether there are points, all at z = 0, as from 2D movies and tables without z."""
         return len(self.z) > 0 and not np.any(self.z)
 
     # --- tables ---
 
     def to_dataframe(self, names: Literal["trackpy", "motes"] = "trackpy") -> pandas.DataFrame:
-        """One row a point, in the order of the points.
+        """One row per point, in the order of points.
 
         Parameters
         ----------
         names : {'trackpy', 'motes'}
             ``frame, x, y, z, particle``, as trackpy reads them, or the columns of tracks.csv; and
-            ``t_s`` where times are known. The first go without ``z`` where `planar`.
+            ``t_s`` if times are known. With 'trackpy', ``z`` is omitted if `planar`.
 
         Returns
         -------
@@ -176,21 +176,21 @@ class Tracks:
         unit: Literal["um", "px"] = "um",
         dt_s: float | None = None,
     ) -> Tracks:
-        """Tracks of a table with a column ``particle``, as trackpy and motes.link make them.
+        """Tracks from a table with a column ``particle``, as from trackpy and motes.link.
 
         Parameters
         ----------
         f : pandas.DataFrame
-            One row a point. ``t_s`` are times in s, ``parent`` is the mother's particle (-1 or
+            One row per point. ``t_s`` are times in s, ``parent`` is the mother's particle (-1 or
             missing: none). Further columns of numbers become point properties.
         pos_columns : list of str, optional
             As in `motes.link`.
         t_column : str, default 'frame'
             As in `motes.link`.
         unit : {'um', 'px'}
-            What the positions are in.
+            The unit of the positions.
         dt_s : float, optional
-            Seconds from frame to frame; default as ``t_s`` says.
+            Seconds from frame to frame; default: from ``t_s``.
 
         Returns
         -------
@@ -199,8 +199,8 @@ class Tracks:
         Raises
         ------
         ValueError
-            Columns that are missing; frames and particles that are not whole numbers; a particle
-            that is twice in a frame.
+            For missing columns, frames and particles that are not whole numbers, and a particle that
+            occurs twice in a frame.
         """
         require_table(f)
         if unit not in ("um", "px"):
@@ -249,7 +249,7 @@ class Tracks:
     # --- other programs ---
 
     def _edges(self) -> NDArray[np.int64]:
-        """Rows of `frame` etc. that follow each other on a track, and mother -> daughter pairs."""
+        """Pairs of successive rows on a track, and mother -> daughter pairs."""
         follows = np.ones(len(self.frame), bool)
         follows[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
         to = np.flatnonzero(follows)
@@ -268,17 +268,17 @@ class Tracks:
     def to_napari(
         self, voxel_um: float | Sequence[float] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], dict[int, list[int]]]:
-        """What ``viewer.add_tracks`` takes.
+        """The arguments of napari's ``viewer.add_tracks``.
 
         Parameters
         ----------
         voxel_um : sequence of float, optional
-            Voxel size ``[z, y, x]``, or ``[y, x]`` where `planar`: positions are then in voxels, to lie
-            on an unscaled image.
+            Voxel size ``[z, y, x]``, or ``[y, x]`` if `planar`: positions are then in voxels, to match
+            an unscaled image.
 
         Returns
         -------
-        data : ndarray, shape (points, 5), or (points, 4) where `planar`
+        data : ndarray, shape (points, 5), or (points, 4) if `planar`
             Columns track, frame, z, y, x, or track, frame, y, x.
         properties : dict of str to ndarray
         graph : dict of int to list of int
@@ -300,9 +300,9 @@ class Tracks:
         return data[order], properties, graph
 
     def to_networkx(self) -> networkx.DiGraph[int]:
-        """A directed graph: a node a point (its row), an edge a link, divisions included.
-
-        Nodes carry ``t`` (frame), ``x``, ``y``, ``z``, ``particle`` and the point properties.
+        """A directed graph: one node per point (its row), one edge per link, including divisions.
+        
+        Nodes have ``t`` (frame), ``x``, ``y``, ``z``, ``particle`` and the point properties.
 
         Returns
         -------
@@ -324,14 +324,14 @@ class Tracks:
         Parameters
         ----------
         path : str or path-like
-            The store's folder, of any extension.
+            The store's folder, with any extension.
         overwrite : bool, default False
-            Replace a store that is there.
+            Replace an existing store.
 
         Raises
         ------
         FileExistsError
-            A folder that is there, without `overwrite`, or one that is not a store.
+            If the folder exists, without `overwrite`, or is not a store.
         """
         from .files import write
 
@@ -340,7 +340,7 @@ class Tracks:
             store = any(os.path.exists(os.path.join(path, name)) for name in (".zgroup", "zarr.json"))
             if not (overwrite and store):
                 hint = "overwrite=True replaces it" if store else "it is not a GEFF store, so it is not replaced"
-                raise FileExistsError(f"{path} is there; {hint}")
+                raise FileExistsError(f"{path} exists; {hint}")
         if path.lower().endswith(".geff"):
             write(path, self)
             return
@@ -359,7 +359,8 @@ class Tracks:
         Parameters
         ----------
         path : str or path-like
-            The file, of any extension.
+            The file, with any extension.
+        
         """
         from .files import write
 
@@ -369,9 +370,9 @@ class Tracks:
         os.replace(named, path)
 
     def to_arrow(self) -> pyarrow.Table:
-        """A ``pyarrow.Table``: one row a point, unit and frame interval in the schema's metadata.
-
-        Columns are those of tracks.csv; a property of tracks stands in each row, as ``track:NAME``.
+        """A ``pyarrow.Table``: one row per point, with unit and frame interval in the schema's metadata.
+        
+        Columns are those of tracks.csv; a property of tracks is in each row, as ``track:NAME``.
 
         Returns
         -------
@@ -382,7 +383,7 @@ class Tracks:
         return to_arrow(self)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file by ``pyarrow``; `read` gives the same tracks back, to the last bit.
+        """Write a Parquet file with ``pyarrow``; `read` returns the same tracks, to the last bit.
 
         Parameters
         ----------
@@ -399,7 +400,7 @@ class Tracks:
         Parameters
         ----------
         path : str or path-like
-            The file, which appears whole or not at all, in a new folder where there is none.
+            The file, which appears whole or not at all. Missing folders are created.
         **images
             ``like``, ``labels``, ``voxel_um``, ``radius_um``: as in `motes.write`.
         """

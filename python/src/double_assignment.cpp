@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 16;
 
-/// What a survey has seen so far, lane by lane.
+/// The intermediate results of a survey, one per lane.
 class Seen {
  public:
   MOTES_INLINE void add(const Doubles& values) {
     constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
     constexpr auto kInfinity = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
-    constexpr auto kLarge = std::bit_cast<std::int64_t>(1e15);  // larger ones are not looked at
+    constexpr auto kLarge = std::bit_cast<std::int64_t>(1e15);  // larger ones are not checked
     const auto bits = reinterpret_cast<Integers>(values);
     const Integers size = bits & std::numeric_limits<std::int64_t>::max();
     const Integers infinite = size >= kInfinity, forbidden = bits == kInfinity;
@@ -43,7 +43,7 @@ class Seen {
 
  private:
   Integers bad_{}, forbidden_{}, broken_{};
-  Integers largest_{};  ///< bits, which rise as the numbers do
+  Integers largest_{};  ///< bit patterns, which are ordered as the numbers
 };
 
 MOTES_CLONES
@@ -57,7 +57,7 @@ void survey_block(const double* x, std::size_t n, Survey& found) {
   found = seen.survey();
 }
 
-/// Entries of one row that are light enough.
+/// Appends the entries of one row that are light enough.
 MOTES_CLONES
 bool any_below(const double* c, const double* v, std::size_t n, double limit) {
   int any = 0;
@@ -156,17 +156,17 @@ class CsrCosts final : public DoubleCosts {
   SparseDoubles s_;
 };
 
-/// The fraction bits of the finest grid on which no cost exceeds `most_bits` bits and no sum over the
-/// vertices 60.
+/// The fraction bits of the finest grid on which every cost fits `most_bits` bits and the sum over all
+/// vertices 60 bits.
 int grid_bits(double largest, Index rows, Index cols, int most_bits) {
   int exponent = 0, vertices = 0;
   std::frexp(largest > 0 ? largest : 1, &exponent);
   std::frexp(static_cast<double>(rows) + static_cast<double>(cols) + 1, &vertices);
-  constexpr int kMost = 1000;  // motes::matching takes no more
+  constexpr int kMost = 1000;  // the limit of motes::matching
   return std::clamp(std::min(most_bits, 59 - vertices) - exponent, -kMost, kMost);
 }
 
-/// Unmatched costs on the grid; empty: all must be matched.
+/// Unmatched costs on the grid; empty if all vertices must be matched.
 std::vector<matching::Cost> grid_costs(const std::vector<double>& costs, Index n, int bits) {
   if (costs.size() == 1 && costs[0] == kNone) return {};
   std::vector<matching::Cost> out(at(n));
@@ -179,7 +179,7 @@ bool whole_numbers(const std::vector<double>& costs) {
   return std::all_of(costs.begin(), costs.end(), [](double x) { return x == kNone || x == std::floor(x); });
 }
 
-/// Solves on a grid and, if that may have rounded costs, proves or corrects the answer in doubles.
+/// Solves on a grid. If the grid may have rounded costs, proves or corrects the answer in doubles.
 DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView& problem, bool exact,
                            const DoubleCosts& costs) {
   const matching::AutoChoice choice = matching::choose_solver(problem);

@@ -1,5 +1,5 @@
 #pragma once
-/// Assignment problems whose costs are doubles, solved exactly as they are.
+/// Exact solutions of assignment problems with costs in double precision.
 
 #include <cstdint>
 #include <optional>
@@ -25,30 +25,30 @@ struct DoubleAnswer {
   std::string solver;
 };
 
-/// A matrix of doubles in memory, row after row; +infinity: forbidden.
+/// A row-major matrix of doubles; +infinity marks a forbidden pair.
 struct DenseDoubles {
   const double* data = nullptr;
   Index rows = 0, cols = 0;
 };
 
-/// A CSR matrix; absent: forbidden. Columns rise within a row.
+/// A CSR matrix; absent entries are forbidden. Columns are sorted in ascending order within each row.
 struct SparseDoubles {
   matching::BipartiteGraphView graph;
   std::span<const double> cost;
 };
 
-/// The costs of unmatched vertices: one number for all, one for each, or none if they must be matched.
+/// The costs of unmatched vertices: one number for all or one for each; kNone if they must be matched.
 struct UnmatchedCosts {
   std::vector<double> row{kNone}, col{kNone};
   /// The costs if every vertex of the smaller side must be matched.
   static UnmatchedCosts of_smaller_side(Index rows, Index cols);
 };
 
-/// The result of a pass over the entries.
+/// Properties of a problem's costs, found in one pass.
 struct Survey {
   bool valid = true;     ///< no NaN, no -infinity
   bool complete = true;  ///< no +infinity
-  bool whole = true;     ///< all finite ones are integers
+  bool whole = true;     ///< all finite costs are integers
   double largest = 0;
 };
 Survey survey(std::span<const double> values, int threads);

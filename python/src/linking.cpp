@@ -14,7 +14,7 @@
 namespace motes::python {
 namespace {
 
-/// Frames from flat columns: frame k is points [offsets[k], offsets[k + 1]), and its number first + k.
+/// Frames from flat columns: frame k has the points [offsets[k], offsets[k + 1]) and the number first + k.
 std::vector<Detections> frames_of(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
                                   const Array1<std::int64_t>& offsets, std::int32_t first) {
   std::vector<Detections> frames(offsets.size() - 1);
@@ -29,7 +29,7 @@ std::vector<Detections> frames_of(const Array1<double>& x, const Array1<double>&
   return frames;
 }
 
-/// The number of each detection's particle, frame after frame.
+/// The particle number of each detection, frame by frame.
 std::vector<std::int64_t> ids_of(const TrackSet& tracks, const Array1<std::int64_t>& offsets,
                                  std::int32_t first) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]), -1);

@@ -18,22 +18,22 @@
 namespace motes::python {
 namespace {
 
-/// Up to this many entries solve_small is faster than the path of large problems.
+/// Up to this many entries solve_small is faster than the code for large problems.
 constexpr std::size_t kSmallEntries = 1 << 19;
-/// The same where one side has more than 4 times as many as the other.
+/// The same limit if one side has more than 4 times as many vertices as the other.
 constexpr std::size_t kSmallWideEntries = 1 << 18;
 /// From this many entries the interpreter lock (GIL) is released.
 constexpr std::size_t kUnlockedEntries = 64 * 64;
-/// From this many entries more than one thread pays.
+/// From this many entries several threads are faster than one.
 constexpr std::size_t kThreadedEntries = 512 * 512;
-/// The same for edges of a cardinality problem.
+/// The same limit for the edges of a cardinality problem.
 constexpr std::size_t kThreadedEdges = 1 << 22;
-/// From this many entries Ctrl-C interrupts a solve; smaller ones end before a user could press it.
+/// From this many entries Ctrl-C interrupts a solve; smaller ones end before a user can press it.
 constexpr std::size_t kLongEntries = 1 << 18;
-/// Up to this many edges SmallCardinality takes less time than choosing a solver.
+/// Up to this many edges SmallCardinality is faster than the choice of a solver.
 constexpr std::size_t kSmallEdges = 1 << 12;
 
-/// A copy, which is faster than to_numpy for small arrays.
+/// Copies the values, which is faster than to_numpy for small arrays.
 nb::object to_small_array(const std::vector<Index>& values) {
   std::int32_t* data = nullptr;
   nb::object array = new_array(values.size(), data);
@@ -45,7 +45,7 @@ nb::object to_small_array(const std::vector<Index>& values) {
 /// never freed.
 PyObject* as_matrix = nullptr;
 
-/// Matched pairs by rising row, as SciPy gives them. `col_of` [rows], -1: free.
+/// Matched pairs by ascending row, as SciPy returns them. `col_of` [rows]; -1: unmatched.
 template <class ColOf>
 nb::object pairs_of(Index rows, Index pairs, const ColOf& col_of) {
   std::ptrdiff_t *r = nullptr, *c = nullptr;
@@ -58,7 +58,7 @@ nb::object pairs_of(Index rows, Index pairs, const ColOf& col_of) {
   return nb::steal(both);
 }
 
-/// Copies the matrix row by row, times sign; transposed if `transposed`, which makes rows <= cols.
+/// Copies the matrix row by row, multiplied by `sign`, and transposed if `transposed`, so that rows <= cols.
 void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to) {
   const Index rows = transposed ? m.cols : m.rows, cols = transposed ? m.rows : m.cols;
   const std::ptrdiff_t down = transposed ? m.col_step : m.row_step,
@@ -69,7 +69,7 @@ void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to)
   }
 }
 
-/// Does the work without the GIL; interruptible by Ctrl-C if there are enough entries for it to be long.
+/// Runs `work` without the GIL; Ctrl-C interrupts it if there are so many entries that it may take long.
 template <class Work>
 void long_or_short(std::size_t entries, const Work& work) {
   if (entries < kLongEntries) {
@@ -88,7 +88,7 @@ void require_valid(const Survey& found) {
   if (!found.valid) throw nb::value_error("matrix contains invalid numeric entries");
 }
 
-/// Whether the matrix can be read in place: row by row, without a change of sign.
+/// Whether the matrix can be read in place: it is row-major and needs no change of sign.
 bool lies_ready(const StridedMatrix& m, double sign) {
   return sign > 0 && m.col_step == 1 && m.row_step == m.cols;
 }
@@ -133,7 +133,7 @@ nb::object assign_small(const StridedMatrix& m, double sign) {
 }
 
 nb::object assign_large(const StridedMatrix& m, double sign) {
-  // A matrix stored column by column is read as its transposed one.
+  // A column-major matrix is read as its transpose.
   const bool transposed = m.col_step != 1 && m.row_step == 1;
   const Index rows = transposed ? m.cols : m.rows, cols = transposed ? m.rows : m.cols;
   const std::size_t n = at(rows) * at(cols);
@@ -180,8 +180,8 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   return is_small(m) ? assign_small(m, sign) : assign_large(m, sign);
 }
 
-/// Called by Python's own protocol: nanobind's functions have no signature for `inspect`, cannot be pickled,
-/// report a wrong keyword in many lines, and their overhead exceeds the solve of a matrix of two rows.
+/// Called through Python's own protocol, not nanobind: nanobind's functions have no signature for `inspect`,
+/// cannot be pickled, report a wrong keyword in many lines, and take longer than the solution of two rows.
 PyObject* call_linear_sum_assignment(PyObject*, PyObject* const* values, Py_ssize_t positional,
                                      PyObject* keywords) noexcept {
   try {
@@ -209,7 +209,7 @@ Parameters
 cost_matrix : array_like, shape (rows, cols)
     Cost of each pair; ``inf`` (``-inf`` with `maximize`) forbids it. Read as float64.
 maximize : bool, default False
-    Find the largest sum in place of the smallest one.
+    Find the largest sum instead of the smallest one.
 
 Returns
 -------
@@ -228,7 +228,7 @@ The sum is the least one of the float64 numbers as they are, not only up to roun
 checked, and put right where need be, in integers that do not round. Of several optima any may come
 out. O(n^3) in the worst case.)";
 
-/// The arrays in NumPy's types, under the names of motes.matching.
+/// The answer as NumPy arrays, under the names of motes.matching.
 nb::dict to_dict(DoubleAnswer&& answer) {
   nb::dict out;
   out["feasible"] = answer.feasible;
@@ -285,7 +285,8 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
   return to_dict(std::move(answer));
 }
 
-/// The row of each column (`of_cols`) or the column of each row. SciPy has offsets of 32 or 64 bits.
+/// The row of each column if `of_cols`, else the column of each row; -1: unmatched. SciPy's offsets have 32
+/// or 64 bits.
 template <class OffsetType>
 nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& offsets,
                             const Array1<std::int32_t>& col_index, bool of_cols) {

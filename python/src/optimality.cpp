@@ -53,7 +53,7 @@ class Paths {
     parent_.assign(nodes, -1);
   }
 
-  /// Negative cycles, each the list of its edges in order; empty if there are none.
+  /// The negative cycles, each a list of its edges in order.
   std::vector<std::vector<const ResidualEdge*>> negative_cycles() {
     std::vector<Index>&queue = memory_.queue, &later = memory_.later;
     std::vector<char>& queued = memory_.queued;
@@ -78,7 +78,7 @@ class Paths {
     }
     return {};
   }
-  /// How far the shortest paths go below 0.
+  /// The magnitude of the most negative distance.
   double span() const {
     Number least{};
     for (const Number& d : distance_)
@@ -101,7 +101,7 @@ class Paths {
     }
     return changes;
   }
-  /// Cycles of the parents are negative ones.
+  /// The cycles of parent pointers; all of them are negative.
   std::vector<std::vector<const ResidualEdge*>> parent_cycles() const {
     std::vector<std::vector<const ResidualEdge*>> cycles;
     std::vector<Index> seen(parent_.size(), -1);
@@ -135,7 +135,7 @@ class Paths {
   std::vector<std::int64_t>& parent_;
 };
 
-/// Applies the cycle to the matching: every node goes to the holder of the node before it.
+/// Applies the cycle to the matching: each node's row takes the next node.
 void turn(const std::vector<const ResidualEdge*>& cycle, Index s, PricedMatching& m) {
   for (const ResidualEdge* e : cycle)
     if (e->to != s) m.col_to_row[at(e->to)] = e->row;
@@ -143,7 +143,7 @@ void turn(const std::vector<const ResidualEdge*>& cycle, Index s, PricedMatching
     if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
 }
 
-/// Renumbers the nodes of the edges consecutively; `ends`: [2 * edges] from, to. Returns their number.
+/// Renumbers the nodes of the edges consecutively; `ends` [2 * edges]: from, to. Returns the number of nodes.
 std::size_t number_nodes(const std::vector<ResidualEdge>& edges, std::size_t nodes,
                          std::vector<Index>& ends) {
   ends.clear();
@@ -176,8 +176,8 @@ bool has_no_cycle(const ResidualGraph& graph) {
   return open.size() == nodes;
 }
 
-/// Light edges form no cycle, and one heavier edge outweighs the roundings of all others of a cycle: then no
-/// cycle is negative. `limit`: as of prove_optimal.
+/// True if the light edges form no cycle and one heavier edge outweighs the rounding errors of all other
+/// edges of a cycle, so that no cycle is negative. `limit`: as in prove_optimal.
 bool proven_at_a_glance(const DoubleCosts& costs, const PricedMatching& m, double limit,
                         ResidualMemory& memory) {
   double scale = costs.largest();

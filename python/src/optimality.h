@@ -1,20 +1,21 @@
 #pragma once
 /// Exact optimality of an assignment whose costs are doubles.
 ///
-/// The solvers of motes::matching work on a grid. Here their answer is checked against the doubles
-/// themselves: the answer M is optimal if and only if its residual graph has no negative cycle. Nodes of that
-/// graph are the columns and one node s for "unmatched"; an edge k -> j says that the holder of k may take j
-/// instead, and weighs c_ij - v_j - (c_ik - v_k) >= 0 up to the grid. Only edges lighter than a limit D are
-/// considered: if shortest paths over them span no more than D, the others cannot matter. Sums are formed in
-/// 128-bit integers, or in 2240-bit ones where the doubles' exponents span more, so that nothing is rounded.
+/// The solvers of motes::matching round costs to a grid. This file checks their answer against the doubles
+/// themselves: an answer M is optimal if and only if its residual graph has no negative cycle. The nodes of
+/// that graph are the columns and one node s for "unmatched". An edge k -> j means that the row i of column k
+/// can take j instead; its weight is c_ij - v_j - (c_ik - v_k), which is >= 0 up to the grid's step. Only
+/// edges lighter than a limit D are considered: if shortest paths over them span no more than D, the others
+/// cannot matter. Sums are exact, in 128-bit integers, or in 2240-bit ones if the doubles' exponents span
+/// more.
 ///
-/// Most answers are proven before that: with a D so large that one edge above it outweighs all roundings of a
-/// cycle, the edges below it form no cycle at all, unless costs are tied.
+/// Most answers are proven earlier: with a D so large that one edge above it outweighs all rounding
+/// errors of a cycle, the edges below it form no cycle at all, unless costs are tied.
 ///
-/// A negative cycle is applied, which improves M, and the search continues, so the result is optimal for any
-/// doubles. If costs are tied, all cycles are applied at once (tied_assignment.h). Source of the criterion:
-/// Klein, "A primal method for minimal cost flows", Management Science 14 (1967); of the prices:
-/// Bellman-Ford, in the queue order of Moore (1959).
+/// If there is a negative cycle, it is applied, which improves M, and the search continues, so the result is
+/// optimal for any doubles. If costs are tied, all cycles are applied at once (tied_assignment.h). Source of
+/// the criterion: Klein, "A primal method for minimal cost flows", Management Science 14 (1967); of the
+/// prices: Bellman-Ford, in the queue order of Moore (1959).
 
 #include <cstdint>
 #include <limits>
@@ -27,13 +28,13 @@ namespace motes::python {
 
 inline constexpr double kNone = std::numeric_limits<double>::infinity();
 
-/// An answer, and prices that nearly prove it.
+/// An answer, with prices that are optimal up to rounding.
 struct PricedMatching {
-  std::vector<Index> row_to_col, col_to_row;  ///< -1: left alone
+  std::vector<Index> row_to_col, col_to_row;  ///< -1: unmatched
   std::vector<double> v;                      ///< [cols]
 };
 
-/// Figures of a proof, for reports.
+/// Figures about a proof, for reports.
 struct Proof {
   std::int64_t turned = 0;  ///< negative cycles applied; 0 if the solver's answer was optimal
   bool wide = false;        ///< 128 bits did not suffice
@@ -54,8 +55,8 @@ class DoubleCosts {
   double row_cost(Index row) const { return row_costs_.size() == 1 ? row_costs_[0] : row_costs_[at(row)]; }
   double col_cost(Index col) const { return col_costs_.size() == 1 ? col_costs_[0] : col_costs_[at(col)]; }
   /// Appends, row by row, the allowed entries whose cost - v[col] is at most `reach` above that of the row's
-  /// pair, without the pairs themselves. `held` [rows], filled: cost of the row's pair, or of being left
-  /// alone.
+  /// pair, without the pairs themselves. Fills `held` [rows] with the cost of each row's pair, or its
+  /// unmatched cost.
   virtual void entries_within(double reach, const PricedMatching& matching, double* held,
                               std::vector<Entry>& out) const = 0;
   double largest() const { return largest_; }  ///< magnitude of finite costs, unmatched ones included
@@ -65,7 +66,7 @@ class DoubleCosts {
   double largest_ = 0;
 };
 
-/// Makes M optimal, if it is not. `limit`: D to begin with, above 0. M must be a feasible matching.
+/// Makes the feasible matching M optimal, if it is not. `limit` > 0: the first value of D.
 Proof prove_optimal(const Execution& execution, const DoubleCosts& costs, PricedMatching& matching,
                     double limit);
 

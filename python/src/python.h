@@ -1,5 +1,5 @@
 #pragma once
-/// What all bindings share: nanobind, arrays from and to NumPy, and Ctrl-C.
+/// Common parts of all bindings: nanobind, arrays from and to NumPy, and Ctrl-C.
 
 #include <span>
 #include <string>
@@ -26,7 +26,7 @@ using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// The vector's memory as a NumPy array; nothing is copied.
+/// The vector's memory as a NumPy array, without a copy.
 template <class T>
 nb::object to_numpy(std::vector<T> values) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -42,7 +42,7 @@ std::span<const T> as_span(const Array1<T>& array) {
 /// In a catch block: sets Python's error for an exception of the library; rethrows any other.
 void translate_error();
 
-/// Throws what a signal handler has raised (KeyboardInterrupt); takes the GIL.
+/// Throws the exception that a signal handler has raised (KeyboardInterrupt). Takes the GIL.
 void check_signals();
 
 void bind_errors(nb::module_& m);

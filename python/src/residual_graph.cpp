@@ -47,7 +47,7 @@ void ResidualGraph::add_alone_rows(double reach) {
   }
 }
 
-/// Adds the edges of columns that may be unmatched, and of those that are.
+/// Adds the edges of columns that may become unmatched, and of those that are.
 void ResidualGraph::add_alone_cols(double reach) {
   for (Index j = 0; j < costs_.cols(); ++j) {
     const double alone = costs_.col_cost(j), price = m_.v[at(j)];

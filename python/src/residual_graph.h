@@ -14,28 +14,28 @@ namespace motes::python {
 /// Rounding of ((c - v) - (a - w)) in doubles of magnitude up to 1.
 inline constexpr double kRounding = 32 * std::numeric_limits<double>::epsilon();
 
-/// The holder of `from` takes `to`. Its weight is the sum of up to four doubles.
+/// The row of `from` takes `to` instead. The edge's weight is the sum of up to four doubles.
 struct ResidualEdge {
   Index from, to;
-  Index row;  ///< the row that takes `to`; -1: none, `to` stays unmatched
+  Index row;  ///< the row that takes `to`; -1: none, `to` becomes unmatched
   std::array<double, 4> terms;
 };
 
-/// Memory that small problems keep from call to call.
+/// Memory that is reused from call to call.
 struct ResidualMemory {
   std::vector<ResidualEdge> edges;
   std::vector<double> held;
   std::vector<DoubleCosts::Entry> entries;
 };
 
-/// Node cols() is s. Edges of pairs come first, row by row, each row's by rising column.
+/// Node cols() is s. Edges of pairs come first, row by row, in ascending order of columns.
 class ResidualGraph {
  public:
   /// The edges of weight up to `limit`, and perhaps some heavier ones.
   ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit, ResidualMemory& memory);
   const std::vector<ResidualEdge>& edges() const { return edges_; }
   Index nodes() const { return costs_.cols() + 1; }
-  /// Whether there are so many edges that costs must be tied and many cycles have weight near 0.
+  /// Whether there are so many edges that costs must be tied and many cycles have a weight near 0.
   bool has_ties() const { return edges_.size() > 8 * at(costs_.cols()) + 64; }
 
  private:
@@ -53,7 +53,7 @@ class ResidualGraph {
 /// Exponents of the edges' terms.
 BitRange bits_of(const std::vector<ResidualEdge>& edges);
 
-/// Multiples of 2^lsb, which must divide all terms.
+/// The edge's weight in steps of 2^lsb, which must divide all terms.
 template <class Number>
 Number weight_of(const ResidualEdge& edge, int lsb) {
   Number sum{};

@@ -15,18 +15,18 @@ namespace {
 /// The cost of a forbidden pair. Sums of at least kForbidden / 2 contain one, and no lower sum does: see
 /// set_costs.
 constexpr std::int64_t kForbidden = std::int64_t{1} << 61;
-/// Added to the distance of settled columns, so that they are never nearest again.
+/// Added to the distance of settled columns, so that they are never the nearest.
 constexpr std::int64_t kSettled = std::int64_t{1} << 62;
-/// No cost on the grid has more bits where all pairs are allowed.
+/// The most bits of a cost on the grid if all pairs are allowed.
 constexpr int kCostBits = 56;
-/// Added to the distance of columns that a row holds: of equally near columns a free one is the nearest.
-/// Costs on the grid are even, so that it changes no other order.
+/// Added to the distance of matched columns, so that a free column wins a tie. Costs on the grid are even, so
+/// this changes no other order.
 constexpr std::int64_t kHeld = 1;
 
 /// The first column with the least number; -1 if all numbers contain a forbidden pair.
 class Nearest {
  public:
-  /// Numbers of the columns from j on.
+  /// Adds the numbers of the columns from j on.
   MOTES_INLINE void add(const Integers& numbers, std::int64_t j) {
     const Integers nearer = numbers < least_;
     least_ = nearer ? numbers : least_;
@@ -44,8 +44,9 @@ class Nearest {
   Integers least_ = Integers{} + kForbidden / 2, col_ = Integers{} - 1;
 };
 
-/// 2 x scale to the nearest even integers, x scale being below 2^57. `rounded`: not 0 where that changed it.
-/// Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits; upper and lower bits one by one.
+/// Rounds 2 x scale to the nearest even integers; x scale must be below 2^57. Sets `rounded` to nonzero if
+/// that changes a number. Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits; this is done
+/// for upper and lower bits separately.
 MOTES_INLINE void set_on_grid(const Doubles& x, double scale, Integers& grid, Integers& rounded) {
   constexpr double kRound = 6755399441055744.0;
   constexpr int kLowBits = 28;
@@ -61,7 +62,7 @@ MOTES_INLINE void set_on_grid(const Doubles& x, double scale, Integers& grid, In
   grid = forbidden ? Integers{} + kForbidden : sum;
 }
 
-/// How many offers of the row are at most `limit`.
+/// The number of the row's reduced costs c - v that are at most `limit`.
 MOTES_INLINE std::int64_t count_light(const double* c, const double* v, std::size_t n, double limit) {
   std::int64_t count = 0;
   std::size_t j = 0;
@@ -80,9 +81,9 @@ MOTES_INLINE void SmallAssignment::take(Index i, Index j) {
   row_to_col[at(i)] = j, col_to_row[at(j)] = i, held_[at(j)] = kHeld;
 }
 
-/// Costs as even integers, in steps of 1 / scale_. Where all pairs are allowed, a free column keeps the price
-/// that it began with, so that no price is further from 0 than 3 times the largest cost, and no distance than
-/// 8 times. Where some are forbidden, a path to a free column passes up to `rows` pairs: (8 rows + 8) times.
+/// Sets the costs as even integers, in steps of 1 / scale_. If all pairs are allowed, a free column keeps its
+/// initial price, so no price exceeds 3 times the largest cost in magnitude, and no distance 8 times. If some
+/// pairs are forbidden, a path to a free column has up to `rows` pairs: (8 rows + 8) times.
 MOTES_INLINE void SmallAssignment::set_costs(double largest, bool complete) {
   int exponent = 0;
   std::frexp(largest, &exponent);
@@ -105,7 +106,7 @@ MOTES_INLINE void SmallAssignment::set_costs(double largest, bool complete) {
   exact_ = !any(rounded);
 }
 
-/// Prices are the columns' least costs.
+/// Sets each column's price to its least cost.
 MOTES_INLINE void SmallAssignment::reduce_columns() {
   price_.assign(row(0), row(0) + width_);
   std::int64_t* price = price_.data();
@@ -117,7 +118,7 @@ MOTES_INLINE void SmallAssignment::reduce_columns() {
   for (std::int64_t& p : price_) p = p < kForbidden ? p : 0;  // a column without a row
 }
 
-/// Each row takes a column of its least offer, where that is free.
+/// Each row takes a column of least reduced cost, if it is free.
 MOTES_INLINE void SmallAssignment::take_least_offers() {
   for (Index i = 0; i < rows_; ++i) {
     const std::int64_t *c = row(i), *price = price_.data(), *held = held_.data();
@@ -133,8 +134,8 @@ MOTES_INLINE void SmallAssignment::take_least_offers() {
   }
 }
 
-/// distance_ = min(distance_, c - price + offset), with the row it came by; returns the nearest column, or
-/// -1.
+/// distance_ = min(distance_, c - price + offset), with `from` as the parent where it falls. Returns the
+/// nearest column, or -1.
 MOTES_INLINE Index SmallAssignment::relax(Index from, std::int64_t offset) {
   const std::int64_t *c = row(from), *price = price_.data(), *held = held_.data();
   std::int64_t *distance = distance_.data(), *parent = parent_.data();
@@ -151,7 +152,8 @@ MOTES_INLINE Index SmallAssignment::relax(Index from, std::int64_t offset) {
   return nearest.col();
 }
 
-/// A shortest path to a free column. Distances of settled columns do not fall any more.
+/// Searches for a shortest path to a free column and applies it. False if there is none. Distances of settled
+/// columns are final.
 MOTES_INLINE bool SmallAssignment::augment(Index start) {
   distance_.assign(width_, kForbidden);
   settled_.clear();
@@ -193,11 +195,11 @@ bool SmallAssignment::solve(const double* costs, Index rows, Index cols, double 
   return true;
 }
 
-/// Fills edges_; `deepest`: how far the lightest one lies below 0.
+/// Fills edges_. `deepest`: how far the lightest edge lies below 0.
 MOTES_INLINE bool SmallAssignment::collect_light_edges(double limit, double& deepest) {
   edges_.clear();
   deepest = 0;
-  const std::size_t most = 4 * at(cols_) + 16;  // ties: cycles are likely
+  const std::size_t most = 4 * at(cols_) + 16;  // more edges are due to ties, where cycles are likely
   for (Index i = 0; i < rows_; ++i) {
     const double* c = costs_row(i);
     const Index k = row_to_col[at(i)];
@@ -225,7 +227,7 @@ MOTES_INLINE bool SmallAssignment::collect_light_edges(double limit, double& dee
   return true;
 }
 
-/// Removes nodes without incoming edges until none is left (Kahn 1962).
+/// Whether the edges form no cycle: removes nodes without incoming edges until none is left (Kahn 1962).
 bool SmallAssignment::light_edges_have_no_cycle() {
   const std::size_t nodes = at(cols_) + 1;
   incoming_.assign(nodes, 0), first_.assign(nodes + 1, 0);

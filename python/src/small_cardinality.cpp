@@ -55,7 +55,7 @@ bool SmallCardinality::search(Index source, const OffsetType* offsets, const Ind
   while (!stack_.empty()) {
     const Index i = stack_.back();
     Index end = -1;
-    // A matched column stays matched, so each entry is examined once for a free column.
+    // A matched column stays matched, so the search for a free column visits each entry once.
     for (std::int64_t& e = ahead_[at(i)]; e < offsets[i + 1] && end == -1; ++e)
       if (col_to_row[at(col[e])] == -1) end = col[e];
     if (end != -1) {

@@ -1,9 +1,9 @@
 #pragma once
-/// Maximum cardinality matching of graphs so small that choosing a solver takes as long as solving.
+/// Maximum cardinality matching of graphs so small that the choice of a solver takes as long as the solution.
 ///
 /// Source: Pothen & Fan, ACM Transactions on Mathematical Software 16 (1990): in each phase every free row
-/// searches, depth first and along columns that no other search of the phase has seen; a row looks for a
-/// free column among its neighbours before it goes deeper.
+/// starts a depth-first search along columns that no other search of the phase has visited; a row looks for a
+/// free column among its neighbours before the search goes deeper.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace motes::python {
 
-/// Keeps its memory from call to call.
+/// Memory is reused from call to call.
 class SmallCardinality {
  public:
   /// False if the arrays are not a valid graph. offsets: [rows + 1]. O(vertices * edges).
@@ -26,8 +26,8 @@ class SmallCardinality {
   template <class OffsetType>
   bool search(Index row, const OffsetType* offsets, const Index* col);
 
-  std::vector<std::int64_t> ahead_, next_;  ///< [rows] entry at which a row's search goes on
-  std::vector<std::int32_t> seen_;          ///< [cols] phase
+  std::vector<std::int64_t> ahead_, next_;  ///< [rows] entry at which the row's search continues
+  std::vector<std::int32_t> seen_;          ///< [cols] phase of the last visit
   std::vector<Index> stack_, free_;
   std::int32_t phase_ = 0;
 };

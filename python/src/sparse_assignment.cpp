@@ -8,12 +8,13 @@
 namespace motes::python {
 namespace {
 
-constexpr std::size_t kTakesPerRow = 2;  ///< of displaced rows; afterwards rows search
+constexpr std::size_t kTakesPerRow = 2;  ///< of displaced rows; after that, rows search for a path
 constexpr double kRoomForSums = 1e150;
-/// A row lowers the price of its column by this share of its lead over the second cheapest column. The whole
-/// lead would make both cost the same, and the proof of optimality would have to look at both edges.
+/// A row lowers the price of its column by this share of the column's advantage over the second cheapest one.
+/// With the whole advantage both would cost the same, and the proof of optimality would have to check both
+/// edges.
 constexpr double kNearlyToTheTie = 0.999;
-/// Of two columns in the heap.
+/// Orders the heap by distance, the nearest column first.
 struct Farther {
   bool operator()(const std::pair<double, Index>& a, const std::pair<double, Index>& b) const {
     return a.first > b.first;
@@ -33,7 +34,7 @@ SparseAssignment::SparseAssignment(const SparseDoubles& problem, double largest,
       price_(at(problem.graph.cols)),
       owner_(at(problem.graph.cols), -1),
       held_(at(problem.graph.rows), kNoEntry) {
-  // If columns may stay free, their prices start, and end, at 0.
+  // If columns may remain free, the prices of free columns must be 0, so all start at 0.
   if (problem.graph.rows == problem.graph.cols && largest < kRoomForSums) reduce_columns();
 }
 
@@ -69,7 +70,7 @@ bool SparseAssignment::solve() {
   return true;
 }
 
-/// A column's price is its cheapest entry.
+/// Sets each column's price to its cheapest entry.
 void SparseAssignment::reduce_columns() {
   std::fill(price_.begin(), price_.end(), kNone);
   for (std::size_t e = 0; e < problem_.cost.size(); ++e) {
@@ -80,8 +81,8 @@ void SparseAssignment::reduce_columns() {
     if (price == kNone) price = 0;
 }
 
-/// Takes the row's cheapest column and displaces its owner; a row that cannot take it is left. False if the
-/// row has no entry.
+/// Takes the row's cheapest column and displaces its owner. A row that cannot take it is put into left_.
+/// False if the row has no entry.
 bool SparseAssignment::take_cheapest(Index row) {
   const double* price = price_.data();
   double best = kNone, second = kNone;
@@ -97,7 +98,7 @@ bool SparseAssignment::take_cheapest(Index row) {
   if (found == -1) return false;
   const Index j = col_[found];
   const Index owner = owner_[at(j)];
-  // A tie cannot move the price, and an only offer has none.
+  // A tie does not change the price, and with a single entry there is no second price.
   if (owner != -1 && (second == kNone || !(best < second))) {
     left_.push_back(row);
     return true;
@@ -131,7 +132,7 @@ bool SparseAssignment::search(Index source) {
     heap_.pop_back();
     if (distance >= end_distance_) break;
     Reached& here = reached_[at(j)];
-    if (here.stamp == stamp_ + 1) continue;  // an older, farther entry
+    if (here.stamp == stamp_ + 1) continue;  // an outdated entry with a larger distance
     here.stamp = stamp_ + 1;
     settled_.push_back(j);
     const Index row = owner_[at(j)];
@@ -143,7 +144,7 @@ bool SparseAssignment::search(Index source) {
   return true;
 }
 
-/// Relaxes the row's entries; its offer o lies at distance base + o.
+/// Relaxes the row's entries; one of reduced cost c is at the distance base + c.
 void SparseAssignment::scan(Index row, double base) {
   for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {
     const Index j = col_[e];

@@ -14,7 +14,7 @@ namespace {
 using matching::Cost;
 using matching::kInfiniteCost;
 
-/// Weights of the edges, in steps of 2^lsb.
+/// The weights of the edges, in steps of 2^lsb.
 struct Weights {
   int lsb = 0;
   std::vector<Cost> of;
@@ -38,7 +38,7 @@ std::optional<Weights> weights_of(const ResidualGraph& graph, Index vertices) {
   return weights;
 }
 
-/// The costs are the edges' weights: those of M's pairs and unmatched rows are 0.
+/// Costs equal to the edges' weights; those of M's pairs and unmatched rows are 0.
 class LightCosts {
  public:
   LightCosts(const DoubleCosts& costs, const ResidualGraph& graph, const Weights& weights,
@@ -87,7 +87,7 @@ class LightCosts {
   std::vector<Cost> cost_, row_alone_, col_alone_;
 };
 
-/// The largest sum of the duals of an edge that was left out.
+/// The largest sum of duals of an edge that is left out.
 double span_of(const DoubleCosts& costs, const matching::SparseCostsView& light,
                const matching::Duals& duals) {
   const auto largest = [](const std::vector<Cost>& side) {
@@ -103,13 +103,13 @@ double span_of(const DoubleCosts& costs, const matching::SparseCostsView& light,
   return span;
 }
 
-/// The sum of the duals: the least sum of weights.
+/// The sum of the duals, which equals the least sum of weights.
 Cost sum_of(const matching::Duals& duals) {
   return std::reduce(duals.u.begin(), duals.u.end(), Cost{0}) +
          std::reduce(duals.v.begin(), duals.v.end(), Cost{0});
 }
 
-/// The sum of M, whose pairs have weight 0.
+/// The sum of weights of M, whose pairs have the weight 0.
 Cost sum_of(const PricedMatching& m, const matching::SparseCostsView& light) {
   Cost sum = 0;
   for (Index j = 0; j < light.graph.cols; ++j)
@@ -117,8 +117,8 @@ Cost sum_of(const PricedMatching& m, const matching::SparseCostsView& light) {
   return sum;
 }
 
-/// The number of cycles in which two matchings differ; a path between vertices that are unmatched in one of
-/// them counts too.
+/// The number of cycles in which two matchings differ. A path between vertices that are unmatched in one of
+/// them counts as a cycle.
 std::int64_t count_differences(const PricedMatching& before, const matching::Matching& after) {
   const auto rows = static_cast<Index>(before.row_to_col.size());
   std::vector<char> seen(at(rows), 0);

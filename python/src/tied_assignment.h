@@ -1,10 +1,10 @@
 #pragma once
-/// Assignments of tied costs. If costs are sums a_i + b_j of doubles, every assignment is optimal up to
-/// rounding, all edges of the residual graph are light, and applying negative cycles one by one takes long.
-/// The exact weights of the edges are then small integers: multiples of the costs' last bit, up to the limit.
-/// So the light edges form an assignment problem that a solver of motes::matching can finish.
+/// Assignments with tied costs. If costs are sums a_i + b_j of doubles, for example, every assignment is
+/// optimal up to rounding, all edges of the residual graph are light, and it takes long to apply negative
+/// cycles one by one. The exact weights of the edges are then small integers: multiples of the costs' last
+/// bit, up to the limit. So the light edges form an assignment problem for a solver of motes::matching.
 ///
-/// Its duals u, v prove the answer for all edges if no edge that was left out (weight above the limit) can
+/// Its duals u, v prove the answer for all edges if no edge that is left out (weight above the limit) can
 /// have a negative slack.
 
 #include <optional>
@@ -16,12 +16,12 @@
 namespace motes::python {
 
 struct TiedAnswer {
-  std::int64_t turned = 0;  ///< negative cycles
+  std::int64_t turned = 0;  ///< negative cycles applied
   double span = 0;          ///< edges that weigh more than this do not matter
 };
 
-/// Makes M optimal over the edges of the graph. None, and M unchanged, if the weights span more bits than the
-/// solver takes.
+/// Makes M optimal over the edges of the graph. Returns nothing, and leaves M unchanged, if the weights span
+/// more bits than the solver supports.
 std::optional<TiedAnswer> solve_tied(const Execution& execution, const DoubleCosts& costs,
                                      const ResidualGraph& graph, PricedMatching& matching);
 

@@ -1,4 +1,4 @@
-// The command line's jobs as functions: track, detect, score, simulate, files.
+// The jobs of the command line as functions: track, detect, score, simulate, read and write files.
 
 #include <filesystem>
 #include <iostream>
@@ -32,7 +32,7 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
-/// The configuration keys of the command line, with the same checks.
+/// The configuration for keys of the command line, with the same checks.
 app::Config config_of(const Settings& settings) {
   app::Config config;
   for (const auto& [key, value] : settings) app::set_key(config, key, value, "settings");
@@ -40,7 +40,7 @@ app::Config config_of(const Settings& settings) {
   return config;
 }
 
-/// A console that keeps messages, which Python passes on.
+/// A console that collects messages for Python.
 struct Kept {
   std::ostringstream out, said;
   app::Console console{out, said, false};
@@ -148,7 +148,7 @@ nb::dict track_frames(nb::callable read, std::int32_t frames, const std::vector<
   return tracked_dict(std::move(tracked), kept);
 }
 
-/// Spots of every frame, without links.
+/// The spots of all frames, without links.
 nb::dict detect_frames(nb::callable read, std::int32_t frames, const std::vector<std::int64_t>& shape,
                        const Settings& settings, nb::object progress) {
   Kept kept;
@@ -168,7 +168,7 @@ nb::dict read_tracks(const std::string& path, const Settings& settings) {
   return to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings)); }));
 }
 
-/// The images: at the path `images`, or `frames` arrays of `shape` from `read`, or none.
+/// The images are those at the path `images`, or `frames` arrays of `shape` from `read`, or none.
 void write_tracks(const std::string& path, const nb::dict& dict, const std::string& images, nb::object read,
                   std::int32_t frames, const std::vector<std::int64_t>& shape, bool are_labels,
                   const Settings& settings) {

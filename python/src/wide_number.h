@@ -13,7 +13,7 @@ namespace motes::python {
 
 __extension__ typedef __int128 Int128;
 
-/// Two's complement, 2240 bits: any sum of up to 2^60 terms of any doubles. Addition and comparison only.
+/// 2240 bits in two's complement: enough for any sum of up to 2^60 doubles. Only addition and comparison.
 class WideInteger {
  public:
   WideInteger() = default;
@@ -55,7 +55,7 @@ class WideInteger {
       if (a.limbs_[k] != b.limbs_[k]) return a.limbs_[k] < b.limbs_[k];
     return false;
   }
-  /// Nearest double but for a few units in the last place, times 2^lsb.
+  /// The value times 2^lsb as a double, to a few units in the last place.
   double times_power(int lsb) const {
     const bool negative = static_cast<std::int64_t>(limbs_.back()) < 0;
     const WideInteger magnitude = negative ? -*this : *this;
@@ -84,7 +84,7 @@ struct Parts {
   int exponent;
 };
 
-/// x * 2^-lsb as an integer; lsb must not be above the exponent of x's lowest bit that is set.
+/// x * 2^-lsb as an integer; lsb must not exceed the exponent of x's lowest set bit.
 template <class Number>
 Number on_grid(double x, int lsb) {
   const Parts parts(x);

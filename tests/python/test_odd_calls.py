@@ -84,7 +84,7 @@ def test_axes_by_the_names_of_an_xarray(frames):
         assert np.array_equal(tracks_of(xarray.DataArray(moved, dims=tuple(names))).x, expected)
     volume = xarray.DataArray(np.moveaxis(frames[0], 0, 2), dims=("y", "x", "z"))
     assert len(motes.locate(volume, voxel_um=1)) == len(motes.locate(frames[0], voxel_um=1))
-    with pytest.raises(ValueError, match="calls its dimensions .'well', 'z', 'y', 'x'.; say which"):
+    with pytest.raises(ValueError, match="calls its dimensions .'well', 'z', 'y', 'x'.; name them"):
         tracks_of(xarray.DataArray(frames, dims=("well", "z", "y", "x")))
 
 
@@ -376,7 +376,7 @@ def test_link_df_iter_gives_rows_back_to_their_own_tables():
         list(motes.link_df_iter([tables[2], tables[0]], 1))
     with pytest.raises(ValueError, match="rows of 5 frames"):
         list(motes.link_df_iter([f], 1))
-    with pytest.raises(TypeError, match="one a frame"):
+    with pytest.raises(TypeError, match="one table per frame"):
         list(motes.link_df_iter(f, 1))
     found = list(motes.link_df_iter([tables[0], tables[1][:0], tables[3]], 1))
     assert [t.index.tolist() for t in found] == [[0, 1, 2, 3], [], [12, 13, 14, 15]]

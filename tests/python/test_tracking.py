@@ -391,7 +391,7 @@ def test_arrays_that_would_be_misread_are_refused(frames):
     for wrong in (None, 5):
         with pytest.raises(TypeError, match="give a path, an array"):
             motes.track(wrong, **given)
-    with pytest.raises(TypeError, match="arrays by name"):
+    with pytest.raises(TypeError, match="has arrays by name"):
         motes.track({"a": frames}, **given)
     with pytest.raises(TypeError, match="axes: 4"):
         motes.track(frames, axes=4, **given)

@@ -9,17 +9,17 @@ import numpy as np
 if TYPE_CHECKING:
     from napari.layers import Image
 
-#: Data, attributes and type of a layer, as napari takes them.
+#: Data, attributes and type of a layer, as in napari.
 Layer = tuple[Any, dict[str, Any], str]
 
 __all__ = ["get_reader", "track_layer", "track_widget"]
 
 
 def get_reader(path: str | list[str]) -> Callable[[Any], list[Layer]] | None:
-    """A reader of the tracks in `path`, or None where there are none to read.
+    """A reader of the tracks in `path`, or None if there are none.
 
-    Reads tracks.h5, tables with a track number in each row (.csv), and GEFF stores. Positions are
-    in um; scale image layers by their voxel size to lie under them.
+    Reads tracks.h5, tables with a track number in each row (.csv), and GEFF stores. Positions are in um;
+    scale image layers by their voxel size to match them.
     """
     if isinstance(path, list):
         if len(path) != 1:
@@ -31,7 +31,7 @@ def get_reader(path: str | list[str]) -> Callable[[Any], list[Layer]] | None:
     try:
         _read(path)
     except (OSError, ValueError):
-        return None  # another plugin may know it
+        return None  # another plugin may read it
     return _read
 
 
@@ -51,7 +51,7 @@ def _read(path: Any) -> list[Layer]:
 
 
 def _read_geff(path: Any) -> list[Layer]:
-    try:  # shows merges too
+    try:  # shows merges, too
         import geff
         import networkx
     except ImportError:
@@ -64,7 +64,7 @@ def _read_geff(path: Any) -> list[Layer]:
     rows: list[list[float]] = []
     parents: dict[int, list[int]] = {}
     branches = graph.copy()
-    # A track ends where it divides or where tracks meet.
+    # A track ends where it divides or where tracks merge.
     for a, b in list(graph.edges):
         if graph.out_degree(a) > 1 or graph.in_degree(b) > 1:
             branches.remove_edge(a, b)
@@ -79,7 +79,7 @@ def _read_geff(path: Any) -> list[Layer]:
             parents.setdefault(number[b], []).append(number[a])
     data = np.array(rows, dtype=np.float64)
     data = data[np.lexsort((data[:, 1], data[:, 0]))]
-    if data.shape[1] == 5 and not data[:, 2].any():  # of a plane: under its image's axes t, y, x
+    if data.shape[1] == 5 and not data[:, 2].any():  # of a plane: with the image's axes t, y, x
         data = np.delete(data, 2, axis=1)
     return _layer(data, {}, parents, path, "um")
 
@@ -109,10 +109,10 @@ def track_layer(
     """
     import motes
 
-    # Of a pyramid the finest level.
+    # The finest level of a pyramid.
     data = image.data[0] if getattr(image, "multiscale", False) else image.data
     if getattr(image, "rgb", False):
-        raise ValueError(f"the layer {image.name!r} holds colours; split it into channels")
+        raise ValueError(f"the layer {image.name!r} has colours; split it into channels")
     axes = {3: "TYX", 4: "TZYX"}.get(data.ndim)
     if axes is None:
         raise ValueError(f"the layer {image.name!r} has {data.ndim} axes, not t, z, y, x or t, y, x")
@@ -123,7 +123,7 @@ def track_layer(
         gate=gate_um or None, progress=progress,
     )  # fmt: skip
     points, properties, graph = found.tracks.to_napari()
-    if points.shape[1] != data.ndim + 1:  # of no tracks, or of a volume of one plane
+    if points.shape[1] != data.ndim + 1:  # without tracks, or for a volume of one plane
         points = np.delete(points, 2, axis=1) if axes == "TYX" else np.insert(points, 2, 0.0, axis=1)
     points[:, 1] *= image.scale[0]
     attributes = {"name": f"{image.name} tracks", "properties": properties, "graph": graph}

@@ -1,6 +1,6 @@
 #pragma once
-/// Vectors of four numbers, for loops that the compiler would not vectorise itself. For use in functions with
-/// MOTES_CLONES, which compile what they inline for each instruction set.
+/// Vectors of four numbers, for loops that the compiler does not vectorise by itself. For use in functions
+/// with MOTES_CLONES: the functions here are inlined there and so compiled for each instruction set.
 
 #include <cstddef>
 #include <cstdint>
