@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The accuracy grids kept in results/accuracy.csv: what linking loses to density, noise, missed and false detections, and what
-# whole series lose to noise. Minutes on two cores.
+# Measures the accuracy grids of results/accuracy.csv: the effect of density, noise, missed and false detections on
+# linking, and of image noise on whole series. Takes minutes on two cores.
 #
 #   bench/accuracy.sh FILE.csv          then: bench/plots/accuracy.py FILE.csv -o docs/pictures
 set -euo pipefail

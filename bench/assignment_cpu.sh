@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# jv and the public dense solvers on the same matrices, one thread, in one run: results/assignment_cpu.csv. Then what
-# no public solver takes: the same points without a matrix, and a gated pair of frames on two threads. Ends with a
-# table: seconds of motes, of the fastest peer, and their ratio.
+# Times jv and the public dense solvers on the same matrices, one thread, in one run: results/assignment_cpu.csv.
+# Then times problems that no public solver takes: the same points without a matrix, and a gated pair of frames on
+# two threads. Ends with a table: seconds of motes and of the fastest peer, and their ratio.
 #
-#   bench/assignment_cpu.sh FILE.csv [ROWS ...]      (default: 10000; needs python3 with numpy and scipy, better lap and lapjv too)
+#   bench/assignment_cpu.sh FILE.csv [ROWS ...]      (default: 10000)
 #
-# PYTHON: the interpreter (default python3). REPEATS: 5. GATED=0: no gated pair; LARGE="100000 ...": matrix-free sizes on
-# top of ROWS.
+# Needs python3 with numpy and scipy; lap and lapjv are optional. Environment: PYTHON (interpreter, default python3),
+# REPEATS (5), GATED=0 (skips the gated pair), LARGE="100000 ..." (matrix-free sizes in addition to ROWS).
 set -euo pipefail
 file=${1:?usage: bench/assignment_cpu.sh FILE.csv [ROWS ...]}
 shift
@@ -39,7 +39,7 @@ done
 for n in "${sizes[@]}" ${LARGE:-}; do
   for sigma in 0.3 1; do motes "gen:points?n=$n&sigma=$sigma" 1; done
 done
-# Displacement over spacing .6 (root mean square), gate 1.5 times that; the graph given, and the points alone.
+# Root mean square displacement 0.6 of the spacing, gate 1.5 times that; once as a graph, once as points only.
 if [ "${GATED:-1}" != 0 ]; then
   gated="gen:points?n=50000&sigma=0.346&gate=0.9&unmatched=0.9"
   motes "$gated&sparse=1" 2
@@ -57,7 +57,7 @@ awk -F, '
     for (k = 1; k <= count; ++k) {
       i = order[k]
       if (i in best) printf "%-62s %10.4f %10.4f %8.1f  %s\n", i, mine[i], best[i], best[i] / mine[i], who[i]
-      else printf "%-62s %10.4f %10s %8s  %s\n", i, mine[i], "-", "-", "(none takes it)"
+      else printf "%-62s %10.4f %10s %8s  %s\n", i, mine[i], "-", "-", "(none can solve it)"
       if (sure[i] !~ /certified: yes/) print "  NOT CERTIFIED: " i
     }
   }' "$file"

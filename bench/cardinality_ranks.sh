@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Maximum cardinality over ranks, motes and CombBLAS by turns on the same generated graphs.
+# Times maximum cardinality on several ranks: motes and CombBLAS in alternation on the same generated graphs.
 #
 #   bench/cardinality_ranks.sh PEER FOLDER FILE.csv [ROUNDS]
 #
-# PEER: the program of peers/combblas_cardinality.cpp, which says how to build it; FOLDER: for the graphs as
-# MatrixMarket. CombBLAS needs a square number of ranks. Times are those of solving: graphs are in memory, of
-# CombBLAS as rows and as columns. Environment: BUILD (build/release), RANKS ("1 2 4"), INSTANCES, LIMIT (300 s).
+# PEER: the program of peers/combblas_cardinality.cpp, whose header tells how to build it. FOLDER: for the graphs as
+# MatrixMarket files. CombBLAS needs a square number of ranks. Times cover the solution only: graphs are in memory,
+# for CombBLAS by rows and by columns. Environment: BUILD (build/release), RANKS ("1 2 4"), INSTANCES, LIMIT (300 s).
 set -euo pipefail
 peer=$(realpath "${1:?usage: bench/cardinality_ranks.sh PEER FOLDER FILE.csv [ROUNDS]}")
 folder=${2:?folder for the graphs}

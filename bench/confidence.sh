@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# How sure motes says that links are, and how many are right: simulated series of many kinds, real tables with truth, the sample.
-# Minutes on two cores.
+# Compares the confidence of links with the share of correct ones: simulated series of many kinds, real tables with
+# truth, and the sample. Takes minutes on two cores.
 #
-#   bench/confidence.sh FILE.csv        data: $MOTES_DATA or ../shared/data; without it the simulated part alone
+#   bench/confidence.sh FILE.csv        data: $MOTES_DATA or ../shared/data; without it only the simulated part runs
 #
-# bins: of 15 equal ones of the probability, those with links; mean given, share right, number.
+# bins: the non-empty ones of 15 equal intervals of the probability, each with its mean probability, its share of
+# correct links, and its number of links.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=${1:?usage: bench/confidence.sh FILE.csv}
@@ -13,7 +14,7 @@ data=${MOTES_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 judge() { "$bin/bench_events" --confidence 1 --header 0 "$@"; }
-# simulate NAME KEY=VALUE...: 600 particles at unit density, 20 frames, then as the keys say; a row.
+# simulate NAME KEY=VALUE...: one row for 600 particles at unit density and 20 frames, with the given settings.
 simulate() {
   local name=$1 keys=()
   shift
@@ -42,7 +43,7 @@ simulate() {
   simulate "strong turbulence" simulation.flow=turbulence simulation.flow_speed_um_s=1 simulation.flow_scale_um=5 \
     simulation.persistence=0 simulation.speed_um_s=0.1 simulation.frames=16
   simulate "rotation" simulation.rotation_deg_s=6 simulation.persistence=0 simulation.speed_um_s=0.2
-  # Within five standard errors along z a detection is its particle.
+  # A detection matches its particle within five standard errors along z.
   same=0.6 simulate "localisation errors" simulation.persistence=0.8 "faults.noise_um=[0.12,0.06,0.06]"
   merged=0.4 simulate "unresolved pairs" faults.merge_um=0.35
   simulate "blinking" faults.blink_on_s=4 faults.blink_off_s=1.5
@@ -63,7 +64,7 @@ simulate() {
     judge --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10 --name "rejected left in"
     judge --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10 --properties 1 --name "rejected left in with diameters"
   else
-    echo "confidence.sh: $data/wormguides-dispim is not here; set MOTES_DATA for the real tables" >&2
+    echo "confidence.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi
 } >"$file.partial"
 mv "$file.partial" "$file"

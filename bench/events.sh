@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Divisions and confidence: real tables with truth, simulated series with and without divisions and faults. Minutes on two cores.
+# Measures the accuracy of divisions and of confidence: real tables with truth, and simulated series with and without
+# divisions and faults. Takes minutes on two cores.
 #
-#   bench/events.sh FILE.csv            data: $MOTES_DATA or ../shared/data; without it the simulated part alone
+#   bench/events.sh FILE.csv            data: $MOTES_DATA or ../shared/data; without it only the simulated part runs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=${1:?usage: bench/events.sh FILE.csv}
@@ -10,7 +11,7 @@ data=${MOTES_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 {
-  # No divisions: none may be found.
+  # Series without divisions: none should be found.
   "$bench" --ratio 0.1,0.3,0.6 --persistence 0,0.5,0.9
   "$bench" --header 0 --ratio 0.1,0.3,0.6 --persistence 0,0.8 --miss 0.1 --false 0.1
   "$bench" --header 0 --ratio 0.3 --turnover 0.05
@@ -26,7 +27,7 @@ trap 'rm -rf "$work"' EXIT
     done
     "$bench" --header 0 --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10
   else
-    echo "events.sh: $data/wormguides-dispim is not here; set MOTES_DATA for the real tables" >&2
+    echo "events.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi
 } >"$file.partial"
 mv "$file.partial" "$file"

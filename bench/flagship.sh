@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# The targets of exact assignment in one table: every instance, what it must reach, what was measured, proven or not.
+# The targets of exact assignment in one table: for each instance the target, the measured time, and the proof.
 #
 #   bench/flagship.sh FILE.csv gpu        one GPU, problems in device memory before the clock starts; under 150 s
-#   bench/flagship.sh FILE.csv cpu        one core against the public solvers in the same run (PYTHON with numpy, scipy, better lap and
-#                                         lapjv too), two cores on linking; minutes
-#   bench/flagship.sh FILE.csv tracking   one GPU: whole frame pairs from host memory, links back in it
+#   bench/flagship.sh FILE.csv cpu        one core against the public solvers in the same run (PYTHON with numpy and
+#                                         scipy; lap and lapjv are optional), two cores for linking; minutes
+#   bench/flagship.sh FILE.csv tracking   one GPU: whole frame pairs from host memory to links in host memory
 #
-# Only the part's own rows of FILE are replaced, so that parts may run on different machines. best_public_s: for the GPU the figure of
-# the study behind the targets (same card), for the CPU this run's best of the public solvers; must and aim of the CPU rows are a tenth
-# and a thirtieth of it. Linking rows: SciPy's sparse solver and a KD-tree in the same study, a pair. BIN: folder of the drivers (build/release/bin). SOLVER: auto. REPEATS: 5. LIMIT: seconds a row may take (60).
-# MACHINE, COMMIT: as told, else asked of the machine and of git.
+# Only the rows of the given part are replaced in FILE, so parts can run on different machines. best_public_s: for
+# the GPU the time from the study that set the targets (same card); for the CPU the best public solver of this run.
+# must and aim of the CPU rows are a tenth and a thirtieth of it. Linking rows: SciPy's sparse solver with a KD-tree
+# from the same study, per pair. Environment: BIN (folder of the drivers, build/release/bin), SOLVER (auto), REPEATS
+# (5), LIMIT (seconds per row, 60), MACHINE and COMMIT (default: from the system and from git).
 set -euo pipefail
 file=${1:?usage: bench/flagship.sh FILE.csv gpu|cpu|tracking}
 part=${2:?usage: bench/flagship.sh FILE.csv gpu|cpu|tracking}
@@ -46,7 +47,7 @@ assign() {
 part_of() { awk -v b="$1" -v k="$2" 'BEGIN { if (b != "") print b / k }'; }
 on_gpu() { assign "$@" --backend cuda --space device; }
 
-# link ROW BEST MUST AIM N RATIO DRIVER-ARGUMENTS...: seconds a frame pair, candidates and ties included
+# link ROW BEST MUST AIM N RATIO DRIVER-ARGUMENTS...: seconds per frame pair, including candidates and ties
 link() {
   local row=$1 best=$2 must=$3 aim=$4 n=$5 ratio=$6 line=
   shift 6
@@ -69,13 +70,13 @@ case $part in
     on_gpu "points sigma 1 n=100000 matrix-free" "" .30 .050 "gen:points?n=100000&sigma=1"
     on_gpu "points sigma .3 n=1e6 matrix-free" "" 1 .1 "gen:points?n=1000000&sigma=0.3"
     on_gpu "points sigma 1 n=1e6 matrix-free" "" 5 .5 "gen:points?n=1000000&sigma=1"
-    # Free vertices cost the gate each; candidates are built on the device, inside the clock.
+    # Each unmatched vertex costs the gate; the device builds the candidates, which is timed.
     on_gpu "gated unmatched n=1e6 sigma .1 gate .5" "" .010 .003 "gen:points?n=1000000&sigma=0.1&gate=0.5&unmatched=0.5"
     on_gpu "gated unmatched n=1e6 sigma .3 gate 1.2" "" .10 .03 "gen:points?n=1000000&sigma=0.3&gate=1.2&unmatched=1.2"
-    # A mean displacement of .6 is a sigma of .6 / sqrt(8 / pi); squared costs and gate^2 as tracking has them.
+    # A mean displacement of .6 is a sigma of .6 / sqrt(8 / pi); squared costs and gate^2 as in tracking.
     on_gpu "gated n=50000 displacement .6 gate .9" 61 .050 .010 \
       "gen:points?n=50000&sigma=0.376&gate=0.9&metric=squared&unmatched=0.81" ;;
-  tracking) # from detections in host memory to links in host memory, pairs one after the other, then side by side
+  tracking) # from detections to links in host memory, pairs one by one, then several at a time
     for threads in 1 4; do
       link "link n=50000 displacement .6 threads $threads" 61 .050 .010 50000 0.6 --frames 6 --backend cuda --threads $threads
       link "link n=1e6 displacement .1 threads $threads" "" "" "" 1000000 0.1 --frames 5 --backend cuda --threads $threads
@@ -88,7 +89,7 @@ case $part in
       "gen:uniform?rows=10000&high=100000&type=double" "gen:points?n=10000&sigma=0.3&dense=1" "gen:points?n=10000&sigma=1&dense=1"; do
       "$bin/bench_assignment" --instance "$instance" --repeats 0 --verify 0 --dump "$matrix" --header 0 >/dev/null 2>&1 || true
       best=$(OMP_NUM_THREADS=1 "${PYTHON:-python3}" "$here/peers/assignment.py" "$matrix" 10000 "${PEER_REPEATS:-1}" |
-        tee /dev/stderr | tail -n +2 | cut -d, -f3 | sort -g | head -1) || best=  # no Python: no figure to compare with
+        tee /dev/stderr | tail -n +2 | cut -d, -f3 | sort -g | head -1) || best=  # without Python there is no peer
       rm -f "$matrix"
       export OMP_NUM_THREADS=1
       assign "one core: ${instance#gen:}" "$best" "$(part_of "$best" 10)" "$(part_of "$best" 30)" "$instance" --backend cpu --threads 1
@@ -97,7 +98,7 @@ case $part in
     link "two cores: link n=50000 displacement .6" 61 1 .2 50000 0.6 --backend cpu --threads 2
     link "two cores: link n=5000 displacement .1" .0042 "" "" 5000 0.1 --backend auto --threads 2 ;;
   *)
-    echo "bench/flagship.sh: no part '$part'; there are gpu, cpu and tracking" >&2
+    echo "bench/flagship.sh: no part '$part'; give gpu, cpu or tracking" >&2
     exit 2 ;;
 esac
 

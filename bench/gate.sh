@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The automatic gate against the best of 18 fixed ones (link F1 and complete tracks): simulated walks and diffusion by density of
-# motion, faults, real tables with truth, every k-th frame. A few minutes on two cores.
+# Compares the automatic gate with the best of 18 fixed ones (link F1 and complete tracks): simulated walks and
+# diffusion by density of motion, faults, and real tables with truth, every k-th frame. Takes a few minutes on two
+# cores.
 #
-#   bench/gate.sh FILE.csv              data: $MOTES_DATA or ../shared/data; without it the simulated part alone
+#   bench/gate.sh FILE.csv              data: $MOTES_DATA or ../shared/data; without it only the simulated part runs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=${1:?usage: bench/gate.sh FILE.csv}
@@ -42,7 +43,7 @@ PYTHON
       "$bench" --header 0 --truth "$work/rods_$name" --step 1,2,5,10 --same 1e-6
     done
   else
-    echo "gate.sh: $data/wormguides-dispim is not here; set MOTES_DATA for the real tables" >&2
+    echo "gate.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi
 } >"$file.partial"
 mv "$file.partial" "$file"

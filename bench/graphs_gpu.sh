@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Cardinality and greedy matching on one GPU, graphs in device memory, start included: the targets' instances in one table each.
+# Times cardinality and greedy matching on one GPU, with graphs in device memory and the initialisation included: one
+# table each, with the instances of the targets.
 #
-#   bench/graphs_gpu.sh FILE.csv cardinality    push-relabel on every family, the level searches beside it; about a minute
+#   bench/graphs_gpu.sh FILE.csv cardinality    push-relabel on every family, and the level searches; about a minute
 #   bench/graphs_gpu.sh FILE.csv greedy         greedy-suitor and greedy-proposal; about a minute
 #
-# BIN: folder of the drivers (build/release/bin). LIMIT: seconds a line may take (40). MACHINE, COMMIT: as told, else asked of the
-# machine and of git. Graphs of 1e7 rows are not proven here (--verify 0) unless PROVE=1.
+# Environment: BIN (folder of the drivers, build/release/bin), LIMIT (seconds per line, 40), MACHINE and COMMIT
+# (default: from the system and from git), PROVE=1 (also proves graphs of 1e7 rows, which otherwise run with --verify
+# 0).
 set -euo pipefail
 file=${1:?usage: bench/graphs_gpu.sh FILE.csv cardinality|greedy}
 part=${2:?usage: bench/graphs_gpu.sh FILE.csv cardinality|greedy}
@@ -15,7 +17,7 @@ commit=${COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unk
 machine=${MACHINE:-$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(nproc) CPU cores}
 header=1
 
-# run DRIVER ARGUMENTS...: appends the driver's lines, its header the first time
+# run DRIVER ARGUMENTS...: appends the driver's lines, with its header the first time
 run() {
   local driver=$1
   shift

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The whole jobs of docs/performance.md, timed: tracking 20 frames of 10^5 points, simulating the demo, scoring
-# 200,000 tracks. With "many" also 20 frames of 10^6 points and 10^6 frames of 3 (6 GB of disk); with "series" 100
-# frames of 10^6 points in 4 GB of memory (20 GB of disk; python3 with h5py, or PYTHON); with "large" a frame of 4 GB
-# in 2 GB of memory, which takes 90 GB of disk traffic.
+# Times the whole jobs of docs/performance.md: tracking 20 frames of 10^5 points, simulating the demo, and scoring
+# 200,000 tracks. With "many" also 20 frames of 10^6 points and 10^6 frames of 3 points (6 GB of disk); with "series"
+# 100 frames of 10^6 points in 4 GB of memory (20 GB of disk; python3, or PYTHON, with h5py); with "large" a frame of
+# 4 GB in 2 GB of memory, which causes 90 GB of disk traffic.
+#
 #   bench/jobs.sh FOLDER [many|series|large]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a table of detections frame by frame: large_table.py FILE.h5 [FRAMES [PARTICLES]] (h5py, numpy).
 
-Particles at one a cubic micrometre of a cube, whose walls reflect them. Steps are .2 um long on average, half of
-each as the one before; every frame lists the particles in another order.
+Particles in a cube with reflecting walls, one per cubic micrometre. Steps have a mean length of 0.2 um, and half of
+each step repeats the previous one; every frame lists the particles in another order.
 """
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tables of spots with a parent spot each (id, parent, t, z, y, x) as tables of tracks: particle, frame, x, y, z, parent.
+"""Converts tables of spots with parents (id, parent, t, z, y, x) to tables of tracks: particle, frame, x, y, z, parent.
 
     bench/lineage_table.py SPOTS.csv TRACKS.csv
 
-A particle is a chain of spots without a branch; a branch ends it, and its daughters name it as parent."""
+A particle is a chain of spots without a branch; a branch ends it, and it is the parent of its daughters."""
 import csv
 import sys
 

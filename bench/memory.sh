@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Peak memory of `motes track` on a series of 20 and of 200 frames: bench/memory.sh [MOTES]. It must not grow with the series but for
-# the detections.
+# Measures the peak memory of `motes track` on series of 20 and of 200 frames: bench/memory.sh [MOTES]. It must not
+# grow with the series, except by the detections.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 motes=${1:-build/release/bin/motes}

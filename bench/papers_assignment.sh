@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The tables and figures of the two assignment papers, regenerated: Fig. 6 of Vasconcelos & Rosenhahn 2009, Tables 1-3 and
-# Fig. 3 of Date & Nagi 2016. One CSV file each into FOLDER; bench/plots/papers_assignment.py makes tables and pictures of them.
+# Regenerates the tables and figures of the two assignment papers: Fig. 6 of Vasconcelos & Rosenhahn 2009, and Tables
+# 1-3 and Fig. 3 of Date & Nagi 2016. Writes one CSV file each into FOLDER; bench/plots/papers_assignment.py makes
+# tables and pictures of them.
 #
 #   bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]      (default: all)
 #
-# BENCH: the bench_assignment to run (default: build/release/bin/bench_assignment). NO_CPU=1 leaves Table 3's CPU rows out; CUDA_SOLVERS:
-# the solvers of its CUDA rows. Without a GPU the CUDA rows are left out, with a message.
+# Environment: BENCH (path of bench_assignment, default build/release/bin/bench_assignment), NO_CPU=1 (omits the CPU
+# rows of Table 3), CUDA_SOLVERS (solvers of its CUDA rows). Without a GPU the CUDA rows are omitted, with a message.
 set -euo pipefail
 folder=${1:?usage: bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]}
 shift
@@ -15,7 +16,7 @@ bench=${BENCH:-build/release/bin/bench_assignment}
 mkdir -p "$folder"
 gpu=yes
 command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1 || gpu=no
-[ $gpu = yes ] || echo "no GPU here: rows of the cuda back end are left out" >&2
+[ $gpu = yes ] || echo "no GPU: rows of the cuda back end are skipped" >&2
 
 # on FILE ARGUMENTS...: appends rows, the header once.
 on() {

@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
-# The figures of the cardinality paper of Azad, Buluc & Pothen (2015) and Table 1 of Deveci et al. (2013), regenerated on generated graphs of its three classes.
-# CSV files into FOLDER; bench/plots/papers_cardinality.py draws them.
+# Regenerates the figures of the cardinality paper of Azad, Buluc & Pothen (2015) and Table 1 of Deveci et al.
+# (2013), on generated graphs of the three classes. Writes CSV files into FOLDER; bench/plots/papers_cardinality.py
+# draws them.
 #
-#   bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]      (default: all but table1, which needs a GPU)
+#   bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]      (default: all except table1, which needs a GPU)
 #
-#   fig1    edges traversed, phases, mean path length of five algorithms on one thread (columns edges_traversed, phases, mean_path_edges)
-#   sweep   seconds of ms-bfs-graft, its paper's form (finish=0), pf and push-relabel on every number of THREADS, and the ablation (ms-bfs, with direction,
-#           with grafting) on the most: Figs 3, 5, 6, 7; Fig. 4 is its column mteps, Section V-B's parallel sensitivity its column sensitivity_percent
+#   fig1    edges traversed, phases and mean path length of five algorithms on one thread (columns edges_traversed,
+#           phases, mean_path_edges)
+#   sweep   seconds of ms-bfs-graft, the form in its paper (finish=0), pf and push-relabel for every number of THREADS,
+#           and an ablation (ms-bfs, with direction, with grafting) with all threads: Figs 3, 5, 6, 7; the column mteps
+#           is Fig. 4, the column sensitivity_percent the parallel sensitivity of Section V-B
 #   fig8    rows in the frontier of every level, with and without grafting (file fig8_frontiers.csv)
-#   table1  Table 1 of Deveci, Kaya, Ucar & Catalyurek (2013), with its profiles: the eight GPU variants and solvers of the CPU, one thread and 8, from one cheap
-#           start that is not timed, over all graphs as they are (table1.csv) and permuted (table1_rcp.csv); geometric means in table1_means.csv
+#   table1  Table 1 of Deveci, Kaya, Ucar & Catalyurek (2013), with its profiles: the eight GPU variants, and CPU
+#           solvers on 1 and 8 threads, from the same cheap start, which is not timed, on all graphs as they are
+#           (table1.csv) and permuted (table1_rcp.csv); geometric means in table1_means.csv
 #
-# BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
-# ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph. ENOUGH (0: none): seconds
-# after which a solver is not repeated. TIMEOUT (600) for one graph and part: the solver that was at work by then is left out on that graph, with a message, and the others
-# go on. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0,
-# ms-bfs) and pf have search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
+# Environment: BENCH (path of bench_cardinality, default build/release/bin/bench_cardinality), N (approximate rows of
+# a graph, 1000000), N1 (the same for fig1, default N), THREADS ("all cores,...,2,1"), RUNS (10, as in the paper),
+# LIMIT (60: a solver that takes more seconds is not run again on that graph), ENOUGH (seconds after which a solver
+# is not repeated; 0: no limit), TIMEOUT (600 s for one graph and part: the running solver is then skipped on that
+# graph, with a message, and the others continue), ONLY (a pattern of the graphs to run, default all), VERIFY=0 (no
+# certificates), PERMUTE=1 (permutes rows and columns). On gated graphs the forms in the papers (finish=0, ms-bfs)
+# and pf search most of the graph dozens of times, so sweep uses gated graphs of N / 10 rows.
 set -euo pipefail
 folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
 shift
@@ -47,12 +53,13 @@ graphs() {
   one_each=("gen:grid?nx=$side$more" "$rmat" "gen:web?n=$n$more")
 }
 
-# do_graph GRAPH: whether it is asked for.
+# do_graph GRAPH: whether ONLY selects it.
 do_graph() { [[ $1 =~ ${ONLY:-.} ]]; }
 
-# on FILE GRAPH SOLVERS THREADS REPEATS [CPU SOLVERS] [ARGUMENTS...]: appends rows, the header once. Of a run that did not end, the rows that are there tell which
-# solver it was: each has a row for every number of threads (with CPU SOLVERS the others are the GPU's, one row each), fewer where the last passed the limit. Those
-# behind it have another run.
+# on FILE GRAPH SOLVERS THREADS REPEATS [CPU SOLVERS] [ARGUMENTS...]: appends rows, with a header the first time.
+# # If a run is stopped, its rows tell the solver at work: each solver has a row per number of threads (with CPU
+# # SOLVERS the others run on the GPU and have one row each), or fewer if the last one passed the limit. The solvers
+# # after it get another run.
 on() {
   local file=$folder/$1.csv graph=$2 header k code each
   local solvers=() gpu cpu counts repeats=$5
@@ -77,13 +84,14 @@ on() {
       [ $k -ge $gpu ] || each=1
       awk -F, -v g="$graph" -v s="${solvers[k]}" -v each="$each" -v limit="$limit" '$1 == g && $2 == s { n++; last = $13 } END { exit !(n >= each || last > limit) }' "$file" || break
     done
-    echo "$graph: ${solvers[k]:-certificates}: left out, no answer in ${TIMEOUT:-600} s" >&2
+    echo "$graph: ${solvers[k]:-certificates}: skipped, no answer in ${TIMEOUT:-600} s" >&2
     solvers=("${solvers[@]:k + 1}")
     gpu=$((gpu > k + 1 ? gpu - k - 1 : 0))
   done
 }
 
-# means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the graphs that all of them did.
+# means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the
+# # graphs that all of them solved.
 means() {
   awk -F, -v set="$2" 'NR > 1 { id = $2 "," $NF "," $4; seen[$1]++; time[$1, id] = $13; if (!(id in at)) { at[id] = ++n; name[n] = id } }
     END {

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# The figures of Fagginger Auer & Bisseling (2012), regenerated on generated graphs. One CSV file each into FOLDER;
-# bench/plots/papers_greedy.py draws them.
+# Regenerates the figures of Fagginger Auer & Bisseling (2012) on generated graphs. Writes one CSV file each into
+# FOLDER; bench/plots/papers_greedy.py draws them.
 #
 #   bench/papers_greedy.sh FOLDER [fig2] [fig3] [fig4] [fig5]      (default: all)
 #
 #   fig2  pairs gained in each round of Algorithm 3, random and weighted (file fig2_rounds.csv)
-#   fig3  the probability p of being blue, .05 to .95: pairs, weight, time, and the pairs of the first round (fig3_rounds.csv), which
-#         eq. 2 foretells; on a square lattice, as the paper's ecology1 is one
+#   fig3  by the probability p of being blue, .05 to .95: pairs, weight, time, and the pairs of the first round
+#         (fig3_rounds.csv), which eq. 2 predicts; on a square lattice, like ecology1 in the paper
 #   fig4  seconds of Algorithm 3 and of greedy-suitor by number of threads
-#   fig5  pairs, weight and seconds of every solver over PERMUTATIONS permutations of each graph's vertices: Algorithms 1 (random and
-#         weighted) and 2 on one thread, Algorithm 3 (both) and greedy-suitor on THREADS, and with BACKEND=cuda on the GPU too
+#   fig5  pairs, weight and seconds of every solver over PERMUTATIONS permutations of each graph's vertices:
+#         Algorithms 1 (random and weighted) and 2 on one thread, Algorithm 3 (both) and greedy-suitor on THREADS,
+#         and with BACKEND=cuda also on the GPU
 #
-# As in the paper Algorithm 1 takes vertices as the permuted graph numbers them (seed=0), and neither permuting nor transfers are timed.
-# BENCH: the bench_greedy to run (default: build/release/bin/bench_greedy). N: vertices of a graph, about (1000000; fig5: a tenth of it).
-# THREADS (all cores), RUNS (5), PERMUTATIONS (32), LIMIT: seconds for one graph (600).
+# As in the paper, Algorithm 1 takes vertices in the order of the permuted graph (seed=0), and neither permutations
+# nor transfers are timed. Environment: BENCH (path of bench_greedy, default build/release/bin/bench_greedy), N
+# (approximate vertices of a graph, 1000000; a tenth of it for fig5), THREADS (all cores), RUNS (5), PERMUTATIONS
+# (32), LIMIT (seconds per graph, 600).
 set -euo pipefail
 folder=${1:?usage: bench/papers_greedy.sh FOLDER [fig2] [fig3] [fig4] [fig5]}
 shift
@@ -24,7 +26,7 @@ threads=${THREADS:-$(nproc)}
 runs=${RUNS:-5}
 mkdir -p "$folder"
 
-# graphs N: the set, as general graphs of about N vertices.
+# graphs N: the instances as general graphs with about N vertices.
 graphs() {
   local n=$1 side scale
   side=$(awk "BEGIN { print int(sqrt($n)) }")
@@ -40,10 +42,10 @@ on() {
   shift 3
   [ -s "$file" ] || header=1
   timeout "${LIMIT:-600}" "$bench" --header $header --instance "$instance" --solver "$solvers" "$@" >>"$file" ||
-    echo "$instance, $solvers: left out (exit $?)" >&2
+    echo "$instance, $solvers: skipped (exit $?)" >&2
 }
 
-# rounds PART: lines of rounds into a file of their own.
+# rounds PART: moves the lines about rounds to their own file.
 rounds() {
   { echo "instance,solver,round,pairs"; sed -n 's/^#round,//p' "$folder/$1.csv"; } >"$folder/$1_rounds.csv"
   sed -i '/^#round,/d' "$folder/$1.csv"

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Date & Nagi 2016, Tables 4 and 5 (Figs 4 and 5), and `jv` beside them: one matrix distributed over the GPUs of a host, a rank each.
+# Regenerates Tables 4 and 5 (Figs 4 and 5) of Date & Nagi 2016, and times `jv` on the same machine: one matrix
+# distributed over the GPUs of a host, one rank each.
 #
 #   bench/papers_ranks.sh FILE.csv [papers] [jv] [points]      (default: all)
 #
-# papers: `hungarian` and `hungarian-tree`, n = 10,000, 14,142 and 20,000, integers in 0..10n. jv: floats, up to n = 200,000. points: `jv` without a matrix, n = 4 * 10^6.
-# Numbers of ranks by turns; certified over all pairs outside the clock. NCCL runs without NVLink multicast.
-# Environment: BENCH (build/release/bin/bench_assignment), RANKS ("1 2 4"), REPEATS (5), SIZES of jv, POINTS (4000000), LIMIT (seconds a row, 60),
-# ROOM (memory of a GPU in MiB, as nvidia-smi has it): matrices that need over 92 % of it are left out.
+# papers: `hungarian` and `hungarian-tree`, n = 10,000, 14,142 and 20,000, integers in 0..10n. jv: floats, up to n =
+# 200,000. points: `jv` without a matrix, n = 4 * 10^6. The numbers of ranks alternate; answers are certified over
+# all pairs, which is not timed. NCCL runs without NVLink multicast. Environment: BENCH
+# (build/release/bin/bench_assignment), RANKS ("1 2 4"), REPEATS (5), SIZES of jv, POINTS (4000000), LIMIT (seconds
+# per row, 60), ROOM (memory of a GPU in MiB, as in nvidia-smi): matrices that need more than 92 % of it are skipped.
 set -euo pipefail
 file=${1:?usage: bench/papers_ranks.sh FILE.csv [papers] [jv] [points]}
 shift

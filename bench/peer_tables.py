@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Series models against trackpy and laptrack (PyPI) on small simulated tables, one command:
+"""Compares series models with trackpy and laptrack (PyPI) on small simulated tables, in one command:
 
     python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
     VENV/bin/python bench/peer_tables.py FILE.csv [--motes build/release/bin/motes] [--seeds 1,2,3] [--only a,b]
 
-Every linker gets the same shuffled rows and is scored by the same lines below: F1 of links between
-consecutive detected positions of a particle, gaps included; links between two false detections do not count.
-motes sets nothing. A peer is shown at the best of four ranges (and, where detections are missed, of gaps of 0
-and 2 frames), chosen by the truth, which favours it, and at its defaults: laptrack has a range of 15 units
-and gaps of 2 frames, trackpy has no default range and gets the mean spacing. A run that fails or takes longer
-than 10 s scores 0. FILE.csv has medians over the seeds, and the lowest and highest.
+Every linker gets the same shuffled rows and is scored by the same code: F1 of links between consecutive detected
+positions of a particle, gaps included; links between two false detections do not count. motes runs with default
+settings. A peer runs at the best of four ranges (and, if detections are missed, of gaps of 0 and 2 frames), chosen
+by the truth, which favours it, and at its defaults: laptrack has a range of 15 units and gaps of 2 frames; trackpy
+has no default range and gets the mean spacing. A run that fails or takes longer than 10 s scores 0. FILE.csv has the
+median, the lowest and the highest over the seeds.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def noisy_z(tracks, rng, xy, z):
     return tracks + rng.normal(size=tracks.shape) * np.array([xy, xy, z])
 
 
-# Lengths are in mean spacings; name: (whether detections are missed, rows).
+# Name: (whether detections are missed, rows). Lengths are in mean spacings.
 FAMILIES = {
     "brown6": (0, lambda r: made.table(r, made.brownian(r, 6, 40, 2, 0.4))),
     "brown15": (0, lambda r: made.table(r, made.brownian(r, 15, 30, 2, 0.4))),
@@ -190,7 +190,7 @@ def tried(rows, peer, reach, gap):
     try:
         with within(10), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             return f1(rows, by_peer(peer, rows, reach, gap))
-    except Exception as error:  # a subnet too large, or too late: its own way to say no
+    except Exception as error:  # e.g. a subnet that is too large, or the time limit
         print(f"{peer}, range {reach}, gap {gap}: {type(error).__name__}", file=sys.stderr)
         return 0.0
 
@@ -212,7 +212,7 @@ def compared(motes, rows, missed):
 
 
 def scored(motes, seeds, name):
-    """Linker: F1 of a family's tables, one a seed."""
+    """Linker: F1 of a family's tables, one per seed."""
     warnings.filterwarnings("ignore")
     missed, make = FAMILIES[name]
     out = {}

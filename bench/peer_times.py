@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Seconds to link whole series, beside trackpy and laptrack (PyPI), one command:
+"""Times the linking of whole series by motes, trackpy and laptrack (PyPI), in one command:
 
     python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
     VENV/bin/python bench/peer_times.py FILE.csv [--motes build/release/bin/motes] [--most 60]
 
-The same rows for all, three dimensions, lengths in mean spacings, 5 % of the detections missed. motes sets
-nothing. `seconds` of motes is the stage `link` of report.json, `whole` the complete command with reading,
-confidence and all output files. A peer gets the range and the gap of 0 or 2 frames that score best on the
-first 20 frames by the truth, and `seconds` of one call of its linking function. Wall-clock seconds, two
-threads for motes, medians of three runs of each in turn; a run over --most seconds counts as failed (0).
+All get the same rows: three dimensions, lengths in mean spacings, 5 % of the detections missed. motes runs with
+default settings. `seconds` of motes is the stage `link` of report.json, `whole` the complete command with reading,
+confidence and all output files. A peer gets the range, and the gap of 0 or 2 frames, with the best score by the
+truth on the first 20 frames; its `seconds` are those of one call of its linking function. Times are wall-clock
+seconds, with two threads for motes, medians of three runs in alternation; a run over --most seconds counts as
+failed (0).
 """
 
 import argparse

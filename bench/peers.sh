@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# motes and three trackers from PyPI on the same tables, scored by `motes score`: links between consecutive detected positions
-# (gaps included), links between frames, complete tracks. motes sets nothing; peers get the best, by F1, of four ranges, and
-# of gaps of 0 or 3 frames where detections are missed, which favours them. Rows are shuffled: a table's order can tell the truth.
+# Compares motes and three trackers from PyPI on the same tables, scored by `motes score`: links between consecutive
+# detected positions (gaps included), links between frames, and complete tracks. motes runs with default settings.
+# Peers get the best, by F1, of four ranges, and of gaps of 0 or 3 frames if detections are missed, which favours
+# them. Rows are shuffled, since the order of a table can reveal the truth.
 #
 #   python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
-#   python3 -m venv VENV/btrack && VENV/btrack/bin/pip install btrack pandas     (its versions clash with laptrack's)
-#   bench/peers.sh VENV FILE.csv [MOTES]        data: $MOTES_DATA or ../shared/data; a peer has 120 s a run ($LIMIT)
+#   python3 -m venv VENV/btrack && VENV/btrack/bin/pip install btrack pandas     (conflicts with laptrack's versions)
+#   bench/peers.sh VENV FILE.csv [MOTES]        data: $MOTES_DATA or ../shared/data; a peer has 120 s per run ($LIMIT)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:?usage: bench/peers.sh VENV FILE.csv [MOTES]}/bin/python
@@ -17,7 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMP_WAIT_POLICY=passive
 
-# CASE TRUTH DETECTIONS [STEP]: detections shuffled, every STEP-th frame, into $work/CASE.csv; the truth beside it.
+# table CASE TRUTH DETECTIONS [STEP]: writes every STEP-th frame of the detections, shuffled, to $work/CASE.csv, and
+# # the truth next to it.
 table() {
   "$python" - "$2" "$3" "$work/$1" "${4:-1}" <<'PYTHON'
 import sys
@@ -35,7 +37,7 @@ p.to_csv(out + ".csv", index=False)
 PYTHON
 }
 
-# SCORES: F1 of detected links, F1 of links between frames, complete tracks.
+# score TRUTH TRACKS: F1 of detected links, F1 of links between frames, complete tracks.
 score() {
   "$motes" score --truth "$1" --tracks "$2" --gate-link 1e-6 --quiet --set input.voxel_um=1 --json "$work/score.json" >/dev/null
   "$python" - "$work/score.json" <<'PYTHON'
@@ -107,7 +109,7 @@ simulate() {  # CASE RATIO PERSISTENCE MISS FALSE
     table ascidian_k2 "$work/Pm02.csv" "$work/Pm02.csv" 2
     cases="$cases worm_k1 worm_k2 worm_k5 worm_k10 ascidian_k2"
   else
-    echo "peers.sh: $data/wormguides-dispim is not here; set MOTES_DATA for the real tables" >&2
+    echo "peers.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi
   for case in ${CASES:-$cases}; do compare "$case"; done
 } >"$file.partial"

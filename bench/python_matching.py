@@ -1,11 +1,10 @@
-"""Speed of motes.matching beside SciPy, by turns in one run: for each matrix the ratio of SciPy's
-median time to motes', and over the seeds the median ratio with its range. Answers are compared.
+"""Compares the speed of motes.matching and SciPy in alternation in one run: for each matrix the ratio of SciPy's
+median time to motes', and over the seeds the median ratio with its range. Compares the answers too.
 
     PYTHONPATH=build/release/python OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \\
         python3 bench/python_matching.py [--csv FILE] [--cpu] [dense] [large] [sparse] [cardinality]
 
-`large`: dense 2000, 5000 and 10,000. All but `large` by default. `--cpu`: CPU seconds, for machines with
-other work.
+`large`: dense 2000, 5000 and 10,000. All but `large` by default. `--cpu`: CPU seconds, for busy machines.
 """
 
 import sys
@@ -28,7 +27,7 @@ def seconds(call, repeats):
 
 
 def both(ours, theirs, repeats, rounds, value):
-    """Median seconds of each, called by turns."""
+    """Median seconds of each function, called in alternation."""
     one, two = [], []
     for _ in range(rounds):
         time_of, answer = seconds(ours, repeats)
@@ -58,7 +57,7 @@ def dense_kinds(rng, n):
     yield "points", np.sqrt(points, out=points)
     del points
     yield "integers to 1000", rng.integers(0, 1000, (n, n)).astype(float)
-    if n < 1000:  # all assignments cost the same but for rounding
+    if n < 1000:  # all assignments cost the same up to rounding
         yield "sums of a row's and a column's part", rng.random((n, 1)) + rng.random(n)
         yield "products of a row's and a column's part", rng.random((n, 1)) * rng.random(n)
 
@@ -68,7 +67,7 @@ def gated_points(rng, n, move):
     side = n ** (1 / 3)
     before = rng.random((n, 3)) * side
     after = before + rng.normal(0, move, (n, 3))
-    gate = 1.01 * np.sqrt(((after - before) ** 2).sum(1)).max()  # so that all can be matched
+    gate = 1.01 * np.sqrt(((after - before) ** 2).sum(1)).max()  # so that all vertices can be matched
     near = cKDTree(before).sparse_distance_matrix(cKDTree(after), gate, output_type="coo_matrix")
     graph = sparse.csr_array(near)
     graph.data = graph.data**2
@@ -76,7 +75,7 @@ def gated_points(rng, n, move):
 
 
 def from_pairs(rng, i, j, n, whole, full):
-    """Weights on pairs; `full`: the diagonal of a permutation too, so that all can be matched."""
+    """Weights on pairs; `full` adds the pairs of a permutation, so that all vertices can be matched."""
     if full:
         i, j = np.r_[i, np.arange(n)], np.r_[j, rng.permutation(n)]
     graph = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
@@ -91,7 +90,7 @@ def triangles(rng, n):
 
 
 def grid(rng, n, kept=0.6):
-    """A square lattice of which some edges are missing: roads."""
+    """A square lattice without some of its edges, like roads."""
     side = int(n**0.5)
     at = np.arange(side * side).reshape(side, side)
     i = np.r_[at[:, :-1].ravel(), at[:-1].ravel()]

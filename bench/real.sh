@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Links of the real C. elegans embryo, curated positions and all detections, every k-th frame, at the gate that motes estimates:
-# bench/real.sh [MOTES]. Data: $MOTES_DATA or ../shared/data.
+# Links the real C. elegans embryo, curated positions and all detections, every k-th frame, at the gate that motes
+# estimates: bench/real.sh [MOTES]. Data: $MOTES_DATA or ../shared/data.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 motes=${1:-build/release/bin/motes}
 data=${MOTES_DATA:-../shared/data}/wormguides-dispim
-[ -d "$data" ] || { echo "real.sh: $data is not here; set MOTES_DATA" >&2; exit 3; }
+[ -d "$data" ] || { echo "real.sh: $data is missing; set MOTES_DATA" >&2; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 value() { grep -o "\"$1\": *[0-9.]*" "$2" | head -1 | grep -o '[0-9.]*$'; }

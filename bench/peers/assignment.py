@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Public dense assignment solvers on a matrix that bench_assignment --dump wrote: SciPy's linear_sum_assignment,
-and, where installed, lap (gatagat/lap, lapx) and lapjv (src-d). Prints median seconds of each and the optimum.
+"""Times public dense assignment solvers on a matrix of bench_assignment --dump: SciPy's linear_sum_assignment,
+and, if installed, lap (gatagat/lap, lapx) and lapjv (src-d). Prints the median seconds of each and the optimum.
 
     bench/peers/assignment.py MATRIX.f64 ROWS [REPEATS]
 """

@@ -1,14 +1,14 @@
-"""Public detectors on the frames of `bench_detect --dump DIR`: the peers of bench/results/detect.csv.
+"""Runs public detectors on the frames of `bench_detect --dump DIR`: the peers of bench/results/detect.csv.
 
 usage: python3 bench/peers/detect_peers.py DIR [--radius RXY RZ] [--repeats N] [--peers NAME ...]
 
 scipy-log        scipy.ndimage.gaussian_laplace, maximum_filter, a parabola per axis, the best 1000
 scipy-log-fit    the same, then scipy.optimize.least_squares: a Gaussian on a constant in a window of 2.5 sigma
 trackpy          trackpy.locate, diameters 4 sigma rounded up to odd numbers, the 1000 brightest
-skimage-blob-log skimage.feature.blob_log at the one right sigma, the best 1000
+skimage-blob-log skimage.feature.blob_log at the true sigma only, the best 1000
 
-Each is told the number of spots and their width, which `motes detect` is not. Prints the CSV columns of
-bench_detect after the peer's name. Needs numpy and scipy; trackpy and scikit-image for theirs.
+Each gets the number of spots and their width, which `motes detect` does not. Prints the peer's name and the CSV
+columns of bench_detect. Needs numpy and scipy, and trackpy and scikit-image for their detectors.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def scipy_log(frame, sigma):
 
 
 def fit_one(frame, place, sigma):
-    """Least squares of height, background and place around one place."""
+    """Least-squares fit of height, background and position near one position."""
     low = [max(0, round(p) - math.ceil(2.5 * s)) for p, s in zip(place, sigma)]
     high = [min(n, round(p) + math.ceil(2.5 * s) + 1) for n, p, s in zip(frame.shape, place, sigma)]
     window = frame[tuple(slice(a, b) for a, b in zip(low, high))].astype(float)

@@ -1,10 +1,10 @@
-"""KD-tree + SciPy's sparse exact assignment, on the frames that `bench_linking --dump FOLDER` wrote.
+"""Links the frames of `bench_linking --dump FOLDER` by a KD-tree and SciPy's exact sparse assignment.
 
 usage: link_scipy.py FOLDER GATE [PAIRS]
 
-The same problem: squared distances within the gate, gate^2 for each end left free (so 2 gate^2 for a row and a column
-not linked), stated for SciPy as a square problem with private exits. Prints seconds a pair and the fraction of
-correct links.
+The problem is that of bench_linking: squared distances within the gate, and gate^2 for each unmatched end (so
+2 gate^2 for a row and a column that are not linked), stated for SciPy as a square problem with an exit per vertex.
+Prints seconds per pair and the fraction of correct links.
 """
 import sys
 import time
@@ -21,7 +21,7 @@ def link(a, b, gate):
     cost = coo_matrix((near.data**2 + 1e-12, (near.row, near.col)), shape=near.shape).tocsr()
     rows, cols = near.shape
     exits = cost.T.copy().tocsr()
-    exits.data[:] = 1e-12  # two exits may pair up where their owners are linked
+    exits.data[:] = 1e-12  # two exits may be matched if their owners are linked
     full = bmat([[cost, diags(np.full(rows, gate**2))], [diags(np.full(cols, gate**2)), exits]]).tocsr()
     row, col = min_weight_full_bipartite_matching(full)
     keep = (row < rows) & (col < cols)

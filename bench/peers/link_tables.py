@@ -1,9 +1,10 @@
-"""One table of detections linked by a peer: trackpy, laptrack or btrack (PyPI).
+"""Links a table of detections with a peer: trackpy, laptrack or btrack (PyPI).
 
 usage: link_tables.py DETECTIONS.csv TRACKS.csv PEER RANGE [GAP]
 
-DETECTIONS has columns frame and x, y, z (or x_um, y_um, z_um). RANGE is the farthest displacement between two frames,
-GAP how many frames a particle may stay unseen. TRACKS gets particle, frame, x, y, z; prints the seconds of linking.
+DETECTIONS has the columns frame and x, y, z (or x_um, y_um, z_um). RANGE is the largest displacement between two
+frames, GAP the largest number of frames without a detection. TRACKS gets particle, frame, x, y, z. Prints the
+seconds of linking.
 """
 import csv
 import sys
@@ -32,11 +33,11 @@ def by_laptrack(table, reach, gap):
 
 
 def by_btrack(table, reach, gap):
-    """Constant velocity and the hypotheses of btrack's published configuration for cells, whose search radius is 100."""
+    """Constant velocity, and the hypotheses of btrack's published cell configuration, which has a search radius of 100."""
     import btrack
     from btrack import btypes
 
-    unit = reach / 30  # of the 100 of its radius, so that its starting covariance spans a step
+    unit = reach / 30  # scales its radius of 100 so that its initial covariance spans a step
     steady = np.eye(6) + np.eye(6, k=3)
     motion = {"name": "walk", "dt": 1.0, "measurements": 3, "states": 6, "accuracy": 7.5, "prob_not_assign": 0.001,
               "max_lost": max(gap, 1), "A": {"matrix": steady.ravel().tolist()},

@@ -3,8 +3,8 @@
 
     bench/plots/papers_assignment.py FOLDER [-o PICTURES]
 
-Prints Markdown tables; writes fig6.svg (Vasconcelos & Rosenhahn 2009, Fig. 6), table1.svg (Date & Nagi 2016, Fig. 2)
-and fig3.svg (Date & Nagi 2016, Fig. 3), and from ranks.csv scaling.svg (their Figs 4 and 5), for the files that are there.
+Prints Markdown tables; writes, for the files that exist, fig6.svg (Vasconcelos & Rosenhahn 2009, Fig. 6), table1.svg
+(Date & Nagi 2016, Fig. 2), fig3.svg (Date & Nagi 2016, Fig. 3), and from ranks.csv scaling.svg (their Figs 4 and 5).
 """
 import argparse
 import pathlib
@@ -50,7 +50,7 @@ def curves(rows, column, scale, title, unit, path):
 
 
 def gains(rows):
-    """Date & Nagi's Table 2: pairs matched initially and in each five iterations."""
+    """Date & Nagi's Table 2: pairs matched initially and in every five iterations."""
     lines = []
     for row in rows:
         if row["solver"] != "hungarian-tree" or row["backend"] != "cuda" or int(row["rows"]) % 1000 or not row["assignments"]:
@@ -84,7 +84,7 @@ def contributions(rows, path):
 
 
 def scaling(rows, path):
-    """Date & Nagi's Tables 4 and 5: t_1 / t_p where the elements grow with the ranks, t_1 / (p t_p) where they do not."""
+    """Date & Nagi's Tables 4 and 5: t_1 / t_p if the elements grow with the ranks (weak scaling), else t_1 / (p t_p)."""
     time = {(row["solver"], int(row["rows"]), int(row["ranks"])): float(row["seconds_median"]) for row in rows}
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
     lines = []

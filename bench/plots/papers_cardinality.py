@@ -3,10 +3,9 @@
 
     bench/plots/papers_cardinality.py FOLDER [-o PICTURES]
 
-Writes azad_fig1.svg, azad_fig3.svg (with Fig. 4's search rates), azad_fig5.svg to azad_fig8.svg after Azad, Buluc &
-Pothen 2015, and deveci_original.svg and deveci_permuted.svg, the profiles of Deveci, Kaya, Ucar & Catalyurek 2013, for
-the files that are there, and prints the averages that the first paper's text gives. Solvers that were left out leave a
-gap.
+Writes, for the files that exist, azad_fig1.svg, azad_fig3.svg (with the search rates of Fig. 4), azad_fig5.svg to
+azad_fig8.svg after Azad, Buluc & Pothen 2015, and deveci_original.svg and deveci_permuted.svg, the profiles of
+Deveci, Kaya, Ucar & Catalyurek 2013. Prints the averages in the first paper's text. Skipped solvers leave a gap.
 """
 import math
 
@@ -135,7 +134,7 @@ def fig8(rows, path):
 
 
 def profiles(rows, path):
-    """Deveci's Figs 3 and 4: the best GPU variant and the CPU's solvers, by the share of graphs."""
+    """Deveci's Figs 3 and 4: profiles of the best GPU variant and the CPU solvers over the graphs."""
     figure, panels = plt.subplots(1, 2, figsize=(12, 4.5))
     seconds = {}
     for r in rows:
@@ -170,7 +169,7 @@ def geometric(values):
 
 
 def summary(rows):
-    """The averages that the paper's text gives for its Figs 3 to 7."""
+    """The averages in the paper's text about its Figs 3 to 7."""
     seconds = {(r["solver"], int(r["threads"]), r["instance"]): float(r["solve_median_s"]) for r in rows}
     of = {(r["solver"], int(r["threads"]), r["instance"]): r for r in rows}
     most, graphs = int(most_threads(rows)), distinct(r["instance"] for r in rows)

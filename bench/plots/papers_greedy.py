@@ -3,7 +3,7 @@
 
     bench/plots/papers_greedy.py FOLDER [-o PICTURES]
 
-Writes greedy_fig2.svg to greedy_fig5.svg after Fagginger Auer & Bisseling 2012, for the files that are there.
+Writes greedy_fig2.svg to greedy_fig5.svg after Fagginger Auer & Bisseling 2012, for the files that exist.
 """
 import math
 import re
@@ -100,7 +100,7 @@ def fig5(folder, path):
     runs = rows_of(folder / "fig5.csv")
     value = {(unpermuted(r["instance"]), r["instance"], r["solver"], r["backend"]): r for r in runs}
     graphs = distinct(unpermuted(r["instance"]) for r in runs)
-    # Ratios of each new solver to each serial one, permutation by permutation.
+    # Ratios of each new solver to each serial one, for each permutation.
     panels = [("greedy-proposal?select=random", "greedy-random?seed=0", "random, against Alg. 1", ("pairs", "time")),
               ("greedy-proposal", "greedy-weighted?seed=0", "weighted, against Alg. 1", ("pairs", "weight", "time")),
               ("greedy-proposal", "greedy-sorted", "weighted, against Alg. 2", ("pairs", "weight", "time")),

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: reading result files, and pictures that are the same bytes from the same numbers."""
+"""Common functions of this folder: reading result files, and pictures with reproducible bytes."""
 import argparse
 import csv
 import pathlib
@@ -10,7 +10,7 @@ matplotlib.rcParams["svg.hashsalt"] = "motes"
 
 
 def rows_of(path):
-    """The rows of a CSV file as dictionaries; lines that begin with # are left out."""
+    """The rows of a CSV file as dictionaries; lines that begin with # are skipped."""
     with open(path, newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
@@ -22,7 +22,7 @@ def save(figure, path):
 
 
 def folders(doc):
-    """Of `FOLDER [-o PICTURES]` on the command line: where the CSV files are, and where pictures go (there too)."""
+    """The arguments `FOLDER [-o PICTURES]`: the folder of the CSV files, and that of the pictures (default: the same)."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", dest="pictures", type=pathlib.Path)
