@@ -1,4 +1,4 @@
-/// Names of the statuses of an answer.
+/// Texts for the statuses of an answer.
 
 #include <motes/matching/answer.h>
 

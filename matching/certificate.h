@@ -14,21 +14,21 @@ struct Pair {
   explicit operator bool() const { return row != -1; }
 };
 
-/// What a pass over all pairs found: the first fault of each kind in row-major order, if any.
+/// Results of a pass over all pairs: the first fault of each kind in row-major order, if any.
 struct EdgeFindings {
-  std::vector<Cost> matched_cost;  ///< [rows] cost of each matched row's pair, anything for the others
+  std::vector<Cost> matched_cost;  ///< [rows] cost of each matched row's pair; undefined for other rows
   Pair no_edge;                    ///< matched, but forbidden
   Pair infeasible;                 ///< u_i + v_j > c_ij
   Pair loose;                      ///< matched, with u_i + v_j != c_ij
 };
 
-/// A pass may index with this answer's matching: lengths agree, every index lies in range. Where it may not,
-/// findings stay empty.
+/// Whether a pass can index with this answer's matching: lengths agree and every index is in range. Otherwise
+/// the findings stay empty.
 bool indexable(const CostsView& problem, const Matching& matching);
-/// There is a dual for every row and column.
+/// Whether there is a dual for every row and column.
 bool has_duals(const CostsView& problem, const Matching& matching);
 
-/// The certificate. The problem's unmatched costs must be readable from the host. O(rows + cols).
+/// Makes the certificate. The host must be able to read the problem's unmatched costs. O(rows + cols).
 Certificate certify(const CostsView& problem, const Matching& matching, const EdgeFindings& findings);
 
 }  // namespace motes::matching::detail

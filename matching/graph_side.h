@@ -9,7 +9,7 @@
 
 namespace motes::matching::detail {
 
-/// A trivially copyable view; the other side's is the same with rows and columns exchanged.
+/// A trivially copyable view; for the other side, rows and columns are exchanged.
 struct GraphSide {
   Index count = 0;
   std::span<const Offset> offsets;    ///< [count + 1]

@@ -1,4 +1,5 @@
-/// The CUDA forms of the matching library in a build without CUDA: each says why there is no device.
+/// Stand-ins for the CUDA code of the matching library in a build without CUDA: each throws an error that
+/// tells why there is no device.
 
 #include <motes/base/gpu/no_device.h>
 #include <motes/matching/device_costs.h>

@@ -145,7 +145,7 @@ void check_lengths(std::span<const Cost> costs, Index count, const char* name) {
                                 " entries, not " + std::to_string(count));
 }
 
-/// The first entry beyond `limit` (NaN and -infinity land there too), in words; empty when there is none.
+/// Describes the first entry beyond `limit`, which includes NaN and -infinity; empty if there is none.
 template <class Entries>
 std::string fault_of_entries(const Entries& entries, Cost limit, int threads) {
   std::string fault;
@@ -163,7 +163,7 @@ std::string fault_of_entries(const Entries& entries, Cost limit, int threads) {
   return fault;
 }
 
-/// True where a fast pass, or the number type, shows that no entry is at fault.
+/// True if a fast pass, or the number type, shows that all entries are valid.
 bool magnitudes_fit(const DenseCostsView& problem, [[maybe_unused]] int threads) {
   if (problem.data.index() == 0) return true;
   return std::visit(
@@ -190,7 +190,7 @@ bool magnitudes_fit(const DenseCostsView& problem, [[maybe_unused]] int threads)
       problem.data);
 }
 
-/// True where the boxes of the points show that no pair is at fault.
+/// True if the bounding boxes of the points show that all pairs are valid.
 bool boxes_fit(const CostsView& problem) {
   return detail::with_entries(problem, []<class Entries>(const Entries& entries) {
     if constexpr (std::is_same_v<Entries, detail::GeometricEntries>) {

@@ -196,13 +196,13 @@ constexpr SolverInfo kSolvers[] = {
 /// more time than the transfer takes.
 constexpr double kPairsWorthAGpu = 1 << 22;
 constexpr Offset kEdgesWorthAGpu = 1 << 22;
-/// The same with the start of the GPU, against 16 threads of a Xeon beside an H200
+/// The same limit if the GPU must be started, measured against 16 threads of the Xeon host of an H200
 /// (bench/results/auto-h200.csv).
 constexpr double kEntriesWorthAStart = 1 << 28, kPointPairsWorthAStart = 0x1p32;
 constexpr Offset kSparseCostsWorthAStart = 1 << 22, kWeightsWorthAStart = 1 << 26;
 constexpr Offset kEdgesWorthAStart = 1 << 22;  ///< for each CPU thread
-/// Below this many edges, or with so few threads, most graphs are solved in less time than other solvers take
-/// to prepare.
+/// Below this many edges, or with at most kFewThreads threads, most graphs are solved before other solvers
+/// have prepared their data.
 constexpr Offset kEdgesWorthThreads = 1 << 20;
 constexpr int kFewThreads = 2;
 
@@ -270,7 +270,7 @@ std::string_view to_string(Guarantee guarantee) {
 
 namespace {
 
-/// The row's factory of that family; throws std::invalid_argument for a row of another one.
+/// The entry's factory for its family; throws std::invalid_argument for an entry of another family.
 template <class Factory>
 Factory factory_of(const SolverInfo& info, std::string_view wanted) {
   if (const Factory* factory = std::get_if<Factory>(&info.factory)) return *factory;
@@ -279,7 +279,7 @@ Factory factory_of(const SolverInfo& info, std::string_view wanted) {
                               std::string(wanted) + " ones");
 }
 
-/// The row that "name?options" names.
+/// The entry that "name?options" names.
 const SolverInfo& named(std::string_view name, std::string_view family) {
   if (const SolverInfo* info = find_solver(name)) return *info;
   throw std::invalid_argument("no " + std::string(family) + " solver is called '" + std::string(name) + "'");

@@ -9,7 +9,7 @@
 namespace motes::matching {
 namespace {
 
-/// The text up to the next `separator`, which is taken off `rest` with it.
+/// Removes and returns the text of `rest` up to the next `separator`, which is removed too.
 std::string_view next_item(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view item = rest.substr(0, end);

@@ -24,7 +24,7 @@ namespace {
 using detail::Alternatives;
 using Contender = Alternatives::Contender;
 
-/// Of both indices; -1 stands for "free".
+/// A hash of both indices; -1 means unmatched.
 std::uint64_t pair_hash(Index i, Index j) {
   return splitmix64((static_cast<std::uint64_t>(static_cast<std::uint32_t>(i)) << 32) |
                     static_cast<std::uint32_t>(j));
@@ -39,7 +39,7 @@ std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<con
   return out;
 }
 
-/// Free vertices are where they may be.
+/// Whether all free vertices may be unmatched.
 bool may_be_free(const std::vector<Index>& mates, const std::vector<char>& may_stay_free) {
   for (std::size_t k = 0; k < mates.size(); ++k)
     if (mates[k] == -1 && !may_stay_free[k]) return false;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kOfEnds = 0x9e3779b97f4a7c15, kOfWeight = 0xd6e8feb86659fd93;
 
-/// A number for each weight; equal weights have equal numbers.
+/// The bits that represent a weight; equal weights have equal bits.
 template <class T>
 std::uint64_t bits_of(T weight) {
   if constexpr (std::is_integral_v<T>)
@@ -34,7 +34,7 @@ struct BitsOf {
   std::uint64_t operator()(Offset e) const { return weights.empty() ? 1 : bits_of(weights[at(e)]); }
 };
 
-/// Some entries in a row, with the vertex that lists each.
+/// Consecutive entries, with the vertex that lists each.
 struct Piece {
   static constexpr Offset kMost = 1024, kMargin = 16;
   Offset begin, end;

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether a general graph lists each edge from both ends, with one weight.
+/// Checks that a general graph lists each edge from both ends, with the same weight.
 
 #include <motes/matching/greedy_problem.h>
 

@@ -16,7 +16,7 @@ using detail::first_row;
 
 std::string name(const char* kind, Offset k) { return kind + (" " + std::to_string(k)); }
 
-/// First fault of mates as such, in words; says nothing of edges. Empty: none.
+/// Describes the first inconsistency of the mates, without a check of edges; empty if there is none.
 std::string fault_of_mates(const GreedyProblem& problem, const Matching& answer, int threads) {
   const Index rows = problem.graph.rows, cols = problem.graph.cols;
   const bool general = problem.kind == GraphKind::general;
@@ -43,7 +43,7 @@ std::string fault_of_mates(const GreedyProblem& problem, const Matching& answer,
   return fault;
 }
 
-/// The matching as words, and what a pass over all edges asks of them.
+/// The matching as packed words, with the checks of a pass over all edges.
 template <class KeyOf>
 class Verifier {
  public:
@@ -101,10 +101,10 @@ class Verifier {
   const KeyOf& key_of_entry_;
   bool general_;
   int threads_;
-  std::vector<Word> held_, held_by_col_;  ///< each vertex's edge, seen from it; 0 = none
+  std::vector<Word> held_, held_by_col_;  ///< each vertex's matched edge, seen from it; 0: none
 };
 
-/// The sum over all vertices of their heaviest edges, halved; of bipartite graphs the lesser of both sides'.
+/// Half of the sum of the vertices' heaviest edges; for bipartite graphs the smaller sum of the two sides.
 double heaviest_sum(const GreedyProblem& problem) {
   const auto& graph = problem.graph;
   const bool general = problem.kind == GraphKind::general;

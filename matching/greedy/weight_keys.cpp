@@ -17,11 +17,11 @@ bool is_float(double weight) {
          static_cast<double>(static_cast<float>(weight)) == weight;
 }
 bool is_float(std::int64_t weight) {
-  constexpr std::int64_t kFar = std::int64_t{1} << 62;  // beyond it the way back could overflow
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;  // beyond it the conversion back could overflow
   return weight <= kFar && static_cast<std::int64_t>(static_cast<float>(weight)) == weight;
 }
 
-/// The weights as floats; empty where one is not a float.
+/// The weights as floats; empty if one of them is not exactly a float.
 template <class T>
 std::vector<float> as_floats(std::span<const T> weights, int threads) {
   const auto count = static_cast<Offset>(weights.size());

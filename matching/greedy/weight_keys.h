@@ -37,7 +37,7 @@ class Keys {
   /// Throws ResourceError if there are more distinct weights than keys.
   Keys(const Weights& weights, int threads);
 
-  /// f(keys) with the form that these weights have.
+  /// Calls f(keys) with the form of these weights.
   template <class F>
   decltype(auto) visit(F&& f) const {
     if (floats_ != nullptr) return std::forward<F>(f)(FloatKeys{floats_});

@@ -34,7 +34,7 @@ std::vector<PlanePoint> points_along_curve(std::uint64_t seed, Index n, int thre
   return points;
 }
 
-/// Neighbours along the curve joined: what is left of a triangulation where no three points span a triangle.
+/// Joins neighbours along the curve: the triangulation if no three points span a triangle.
 BipartiteGraph path(Index n, int threads) {
   return graph_by_rows(n, n, threads, [n](Index k, std::vector<Index>& out) {
     if (k > 0) out.push_back(k - 1);
@@ -65,7 +65,7 @@ BipartiteGraph delaunay(Recipe& recipe, int threads, const Part& part) {
     for (std::size_t k = 0; k < 3; ++k) {
       const Index from = corner[(k + 1) % 3], to = corner[(k + 2) % 3];
       edges.push_back({from, to});
-      if (neighbour[k] == -1) edges.push_back({to, from});  // else the neighbour tells it
+      if (neighbour[k] == -1) edges.push_back({to, from});  // else the neighbour adds the edge
     }
   return cut_rows(graph_of_edges({0, n}, n, {std::move(edges)}, threads), part.of(n));
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// The families of graph_instances.h, each generated from the parameters of a recipe: a rank's part of the
-/// rows.
+/// Generators for the families of graph_instances.h: each makes a rank's part of the rows from the parameters
+/// of a recipe.
 
 #include <array>
 #include <cstdint>
@@ -28,13 +28,13 @@ BipartiteGraph web(Recipe& recipe, int threads, const Part& part);
 /// The names of the families of graphs, separated by commas, for messages.
 std::string graph_families();
 
-/// All families by the kind of problem that they are for, for messages about an unknown one.
+/// All families by kind of problem, for messages about an unknown one.
 std::string families_by_problem();
 
-/// generate_graph, of those rows alone.
+/// As generate_graph, but only those rows.
 BipartiteGraph generate_rows(const Execution& execution, std::string_view text, const Part& part);
 
-/// Where the vertices of a graph of points are, in whole steps, and the distance within which they are
+/// The positions of the vertices of a graph of points, in whole steps, and the distance within which they are
 /// joined.
 struct Places {
   using Point = std::array<std::int64_t, 3>;
@@ -42,7 +42,7 @@ struct Places {
   std::int64_t gate = 0;
 };
 
-/// The places of the vertices that the same recipe gives; not permuted.
+/// The positions of the vertices of the recipe's graph, before any permutation.
 Places places_of_gated(Recipe& recipe, int threads);
 Places places_of_random_geometric(Recipe& recipe, int threads);
 

@@ -22,7 +22,7 @@ namespace {
 struct FamilyRow {
   std::string_view name;
   BipartiteGraph (*make)(instances::Recipe&, int threads, const instances::Part&);
-  bool undirected;  ///< the matrix is that of an undirected graph
+  bool undirected;  ///< the matrix of an undirected graph, which is symmetric
   instances::Places (*places)(instances::Recipe&, int threads) = nullptr;
 };
 
@@ -37,7 +37,7 @@ constexpr std::array<FamilyRow, 9> kFamilies{
      {"rmat", &instances::rmat, false},
      {"web", &instances::web, false}}};
 
-/// The row of the recipe's family; nullptr for those of instances.h.
+/// The table entry of the recipe's family; nullptr for the families of instances.h.
 const FamilyRow* family_of(const instances::Recipe& recipe) {
   if (recipe.family() == "uniform" || recipe.family() == "points") return nullptr;
   for (const auto& family : kFamilies)
@@ -83,7 +83,7 @@ std::vector<float> weights_of_entries(const BipartiteGraph& graph, int threads, 
   return weights;
 }
 
-/// In steps of 2^-24, so that floats hold them.
+/// A weight in steps of 2^-24, which is exact in a float.
 float random_weight(std::uint64_t seed, Index i, Index j) {
   const auto bits =
       random_block(seed, instances::kWeights, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
@@ -162,7 +162,7 @@ WeightedGraph generate_weighted_graph(const Execution& execution, std::string_vi
   const bool one_set = join_both || (general && family->undirected);
   if (join_both && !family->undirected) out.graph = undirected(out.graph, threads);
   out.kind = one_set ? GraphKind::general : GraphKind::bipartite;
-  std::vector<Index> row_was, col_was;  // of a vertex: its number before; empty: the same
+  std::vector<Index> row_was, col_was;  // a vertex's number before the permutation; empty: unchanged
   if (permutation != 0) {
     const std::uint64_t order_seed = seed + ((permutation - 1) << 32);
     row_was = instances::random_order(out.graph.rows, order_seed, instances::kRowOrder);

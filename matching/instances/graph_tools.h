@@ -1,5 +1,5 @@
 #pragma once
-/// What generators of graphs share: sorted adjacency lists, renumbering, random orders.
+/// Common parts of the generators of graphs: sorted adjacency lists, renumbering, random orders.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,25 +23,27 @@ struct Edge {
   Index row, col;
 };
 
-/// Which rows of a graph are made: the block of one of several ranks. The default is all.
+/// The rows of a graph to generate: the block of one of several ranks; by default all.
 struct Part {
   int rank = 0, ranks = 1;
   Block of(Index rows) const { return block_of(rows, rank, ranks); }
   double share() const { return 1.0 / ranks; }
 };
 
-/// Throws ResourceError if a graph of that size does not fit into memory; generating it takes
+/// Throws ResourceError if a graph of that size does not fit into memory; the generator needs
 /// `bytes_an_edge`.
 void require_graph_memory(double rows, double edges, double bytes_an_edge);
 
-/// Sorted lists of the edges, each once; row 0 of the answer is rows.first. All edges must be of those rows.
+/// The graph of the edges, without duplicates and with sorted lists; row 0 of the result is rows.first. All
+/// edges must belong to those rows.
 BipartiteGraph graph_of_edges(const Block& rows, Index cols, const std::vector<std::vector<Edge>>& edges,
                               int threads);
 
-/// Only these rows of the graph.
+/// The graph with only these rows.
 BipartiteGraph cut_rows(BipartiteGraph&& graph, const Block& rows);
 
-/// Row k of the answer is row rows_from[k] of the graph; column j becomes cols_to[j]. Empty: as it is.
+/// Row k of the result is row rows_from[k] of the graph; column j becomes cols_to[j]. An empty vector changes
+/// nothing.
 BipartiteGraph renumbered(const BipartiteGraph& graph, const std::vector<Index>& rows_from,
                           const std::vector<Index>& cols_to, int threads);
 
@@ -54,7 +56,7 @@ inline Index scaled(std::uint32_t bits, Index range) {
 }
 
 /// The graph whose row i, of the given ones, has the columns that list(i, columns) appends, in ascending
-/// order, each once. Row 0 of the answer is rows.first.
+/// order, each once. Row 0 of the result is rows.first.
 template <class List>
 BipartiteGraph graph_by_rows(const Block& rows, Index cols, int threads, const List& list) {
   constexpr Index kRowsABlock = 4096;

@@ -33,7 +33,7 @@ double probability_within(double g, int dims) {
   return g * g * g * (4 * kPi / 3 - g * (1.5 * kPi - g * (1.6 - g / 6)));
 }
 
-/// The least gate, in steps, within which a point has `degree` of the `others` on average.
+/// The smallest gate, in steps, within which a point has on average `degree` of the `others` points.
 std::int64_t gate_for(Recipe& recipe, double degree, double others, int dims) {
   std::int64_t low = 0, high = std::int64_t{1} << kSideBits;
   const auto mean = [&](std::int64_t gate) {
@@ -70,10 +70,10 @@ class Cells {
     }
   }
 
-  /// Points cell by cell, in their order within each.
+  /// The points cell by cell, in ascending order within each cell.
   const std::vector<Index>& members() const { return members_; }
 
-  /// Calls visit(index) for the points within the gate, in no order that means anything.
+  /// Calls visit(index) for the points within the gate, in arbitrary order.
   template <class Visit>
   void for_near(const Point& p, std::int64_t gate, const Visit& visit) const {
     const std::int64_t x0 = std::max<std::int64_t>(along(p[0]) - 1, 0),
@@ -99,8 +99,8 @@ class Cells {
   int dims_;
   std::int64_t side_ = 1;       ///< cells along an axis
   std::vector<Offset> begin_;   ///< [cells + 1] into the following
-  std::vector<Index> members_;  ///< points by cell
-  std::vector<Point> places_;   ///< where they are
+  std::vector<Index> members_;  ///< the points' indices by cell
+  std::vector<Point> places_;   ///< the points' positions by cell
 };
 
 struct Parameters {

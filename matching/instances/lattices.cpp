@@ -11,7 +11,7 @@ namespace {
 
 struct Lattice {
   Index nx, ny;
-  std::vector<Index> number;  ///< [ny][nx]: of the site as a vertex, -1 where there is none
+  std::vector<Index> number;  ///< [ny][nx]: of the site as a vertex, -1 if there is none
   std::vector<Index> site;    ///< of each vertex
 
   Index at_place(Index x, Index y) const {

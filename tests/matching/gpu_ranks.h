@@ -8,7 +8,7 @@
 
 namespace motes::testing {
 
-/// Of 1 to 4, those that this machine has a GPU for each rank of; 1 where it has none.
+/// The numbers of ranks from 1 to 4 for which this machine has a GPU per rank; 1 if it has no GPU.
 inline std::vector<int> gpu_ranks() {
   const int gpus = static_cast<int>(gpu::list_devices().devices.size());
   std::vector<int> counts{1};

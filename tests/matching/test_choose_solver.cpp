@@ -1,4 +1,4 @@
-// What `auto` stands for.
+// The solvers that `auto` chooses.
 
 #include <algorithm>
 #include <vector>

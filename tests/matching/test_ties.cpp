@@ -1,4 +1,4 @@
-// Which optimum is told, and why there is none.
+// The choice between tied optima, and the reasons why there is none.
 
 #include <algorithm>
 #include <numeric>

@@ -19,7 +19,7 @@ Vec3 step_of(const TrackSet& tracks, std::size_t point) {
           tracks.z_um[point + 1] - tracks.z_um[point]};
 }
 
-/// Far from every wall: a huge box, so that nothing reflects.
+/// A box so large that no particle reaches a wall.
 MotionOptions open_space() {
   MotionOptions options;
   options.particles = 400;

@@ -65,7 +65,7 @@ MOTES_HOST_DEVICE inline Bid bid_of(const Offers& offers, Cost exit, Cost epsilo
   return {Move::bid, offers.object, offers.cost, offers.cost - second - epsilon, second};
 }
 
-/// The difference of a person's two best offers, -1 where there is none.
+/// The difference of a person's two best offers, -1 if there is none.
 MOTES_HOST_DEVICE inline Cost gap_of(const Offers& offers, Cost exit) {
   const Cost second = exit < offers.second ? exit : offers.second;
   return offers.object == -1 || second >= kNoOffer || second < offers.best ? -1 : second - offers.best;

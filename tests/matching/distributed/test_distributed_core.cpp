@@ -133,7 +133,7 @@ std::vector<Costs> matrices_of(const matching::SparseCosts& costs) {
   return out;
 }
 
-/// A core of so many pairs a row for matrices of any size; it may gather so many where that is of no use.
+/// Forces a core of that many pairs per row on matrices of any size, even if it saves no time.
 DistributedCoreSettings tiny_core(matching::Offset of_rows, Index of_columns,
                                   matching::Offset most_gathered) {
   return {0, most_gathered, {of_rows, of_columns}};

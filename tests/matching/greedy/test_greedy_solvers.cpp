@@ -87,7 +87,7 @@ TEST_CASE("every greedy solver gives a maximal matching, the sorted forms the sa
 }
 
 TEST_CASE("greedy matchings are the same for any number of threads") {
-  // Large enough that threads are worth it, with hubs that many of them want at once.
+  // Large enough for several threads, with hubs that many of them propose to at once.
   const Index n = 12'000;
   std::size_t turn = 0;
   for (const auto& instance : testing::weighted_graphs(n, 1)) {
