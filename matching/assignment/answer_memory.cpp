@@ -9,7 +9,7 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Below this many vertices threads cost more than they save.
+/// Below this many vertices a thread costs more time than it saves.
 constexpr Offset kWorthThreads = 1 << 17;
 
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
-/// Memory for a large answer, allocated and touched while a device still works on it: for a million rows
-/// the first touch of its pages takes longer than many a solve.
+/// Memory for a large answer, allocated and touched while a device still works on it: for a million rows the
+/// first touch of its pages takes longer than many solutions.
 
 #include <future>
 #include <vector>
@@ -15,12 +15,12 @@ class ResultRoom {
   /// allow it.
   ResultRoom(Index rows, Index cols, int threads);
 
-  /// The four arrays of an answer as the device left them.
+  /// The four arrays of an answer in the device's memory.
   struct Arrays {
     const Index *row_to_col, *col_to_row;  ///< [rows], [cols]
     const Cost *u, *v;                     ///< [rows], [cols]
   };
-  /// A copy of them. Called once.
+  /// Copies them. Call it once.
   Matching fill(const Arrays& from);
 
  private:

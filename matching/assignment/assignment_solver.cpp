@@ -1,4 +1,4 @@
-/// AssignmentSolver::solve: the checks that all assignment solvers share.
+/// AssignmentSolver::solve: the checks common to all assignment solvers.
 
 #include <stdexcept>
 #include <string>

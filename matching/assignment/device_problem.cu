@@ -92,9 +92,9 @@ template <class Entries>
 struct VerifyParameters {
   Entries entries;
   const Index* row_to_col;
-  const Cost *u, *v;  ///< both nullptr where the answer has no duals
+  const Cost *u, *v;  ///< both nullptr if the answer has no duals
 };
-/// What the rows' pass finds. Faults are the least (row, col) of each kind.
+/// The result of the pass over rows. Faults are the least (row, col) of each kind.
 struct VerifyFaults {
   unsigned long long no_edge, infeasible, loose;
 };

@@ -13,7 +13,7 @@
 
 namespace motes::matching::detail {
 
-/// What no finite cost of an entry may pass in magnitude.
+/// The largest legal magnitude of a finite entry.
 inline Cost largest_allowed(const CostsView& problem) {
   if (std::holds_alternative<GeometricCostsView>(problem)) return kMaxGridCost;
   const auto* dense = std::get_if<DenseCostsView>(&problem);
@@ -33,13 +33,13 @@ EdgeFindings find_faults_on_device(const Execution& execution, const CostsView& 
 /// verify on the device.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
 
-/// What optimal matchings may use instead of what this one does, as far as it could be part of an exchange.
+/// Alternatives of other optimal matchings to this one, as far as they can be part of an exchange.
 struct Alternatives {
   /// A row that may lie on a cycle of exchanges (ties.cpp).
   struct Contender {
     Index row = -1;
     bool may_stay_free = false;
-    bool col_may_stay_free = false;  ///< the column that it has; false where it has none
+    bool col_may_stay_free = false;  ///< its matched column; false if it has none
   };
   std::vector<Contender> rows;  ///< ascending
   /// Tight pairs that are not matched, sorted by row and column, of contenders with columns that are free or
@@ -53,7 +53,7 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
                                     const Matching& matching);
 
 /// Makes `optimal`, whose alternatives these are, the optimum that resolve_ties (ties.h) chooses: row_to_col,
-/// cardinality, and col_to_row where it is there. Throws as resolve_ties does where they are inconsistent.
+/// cardinality, and col_to_row if it is present. Throws as resolve_ties does if they are inconsistent.
 void choose_least(const Execution& execution, Index rows, Index cols, const Alternatives& alternatives,
                   Matching& optimal);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The search for what other optima may have (matching/ties.cu), for answers that are on the device.
+/// The search for alternatives of other optima (matching/ties.cu), for answers in device memory.
 
 #include <motes/base/gpu/arena.cuh>
 

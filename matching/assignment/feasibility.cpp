@@ -34,7 +34,7 @@ class RequiredRowsMatcher {
         if (row_to_col_[at(i)] == -1) gained += augment(i);
       if (gained == 0) break;
     }
-    // Rows reached by alternating paths from a free one: all their columns are matched, and to them.
+    // Rows reached by alternating paths from a free one: all their columns are matched to rows of this set.
     std::vector<char> reached(row_to_col_.size(), 0);
     std::vector<Index> queue;
     for (const Index i : must_)
@@ -71,7 +71,7 @@ class RequiredRowsMatcher {
     if (found != -1) match(i, found);
   }
 
-  /// Breadth-first levels from the free rows; true if a free column was met.
+  /// Breadth-first levels from the free rows; true if they reach a free column.
   bool grow_levels() {
     std::fill(level_.begin(), level_.end(), -1);
     std::vector<Index> queue;

@@ -16,7 +16,7 @@
 namespace motes::matching {
 namespace {
 
-/// From this many columns on a core is small beside the matrix.
+/// From this many columns on, a core is small compared with the matrix.
 constexpr Index kCoreCols = 512;
 
 /// Solved on a core: a matrix that is then read only once, by the selection, or sets of points.
@@ -87,7 +87,7 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
   if (takes_core(problem, sides)) {
     return detail::with_entries(problem, [&](const auto& entries) {
       if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, detail::SparseEntries>)
-        return Matching{};  // takes no core
+        return Matching{};  // needs no core
       else
         return solve_on_core(execution, problem, start,
                              sides.exchanged ? detail::exchanged(entries) : entries);

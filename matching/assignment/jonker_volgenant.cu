@@ -14,7 +14,7 @@ DeviceSolution in_place(core::Outcome&& found) {
   return {found.state.row_to_col, found.state.v, false, std::move(found.stats)};
 }
 
-/// From the host to the device, for what is finished there.
+/// Copies from the host to the device, for results that are completed there.
 DeviceSolution bring(gpu::Arena& arena, detail::Solution&& solution) {
   DeviceSolution out{arena.upload(std::span<const Index>(solution.row_to_col)),
                      arena.upload(std::span<const Cost>(solution.v)), solution.infeasible,

@@ -5,8 +5,8 @@
 /// problems", Computing 38 (1987): column reduction, augmenting row reduction, augmentation. Differences:
 /// unmatched costs are part of the problem (a row may end its path by staying free); the row reduction has a
 /// budget instead of a number of passes; reduction transfer is dropped. On sparse graphs components are found
-/// first, and the column reduction is dropped too (it needs a column-wise copy and does not pay on gated
-/// graphs).
+/// first, and the column reduction is dropped too (it needs a column-wise copy and takes more time than it
+/// saves on gated graphs).
 
 #include <motes/matching/assignment_solver.h>
 
@@ -17,7 +17,7 @@ namespace motes::matching {
 /// the others (core_solver.h, after Volgenant 1996). A matrix is read once, checks included; geometric costs
 /// are formed as they are needed. Threads share components, and the passes over a matrix or points. On the
 /// GPU the same in device memory (core_solver.cuh; graphs and pairs within a gate are their own core), but
-/// searches run side by side on all components: if optima tie, the matching may depend on timing, but never
+/// searches run in parallel on all components: if optima tie, the matching may depend on timing, but never
 /// its objective and its proof.
 class JonkerVolgenant final : public AssignmentSolver {
  protected:

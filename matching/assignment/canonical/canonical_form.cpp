@@ -61,7 +61,7 @@ Cost largest_of_row(const Entries& entries, Index i) {
   return largest;
 }
 
-/// The largest magnitude of the entries alone, or an upper bound of it.
+/// The largest magnitude of the entries, without unmatched costs, or an upper bound of it.
 template <class Entries>
 Cost largest_entry(const Entries& entries, int threads) {
   Cost largest = 0;
@@ -76,7 +76,7 @@ Cost largest_entry(const Entries& entries, int threads) {
 template <class T>
 Cost largest_entry(const DenseEntries<T>& entries, [[maybe_unused]] int threads) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
-    return kLargestInt32;  // no pass over the matrix for what its type bounds well enough
+    return kLargestInt32;  // the type's bound is sufficient, without a pass over the matrix
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return largest_entry<DenseEntries<T>>(entries, threads);
   } else {
@@ -122,7 +122,7 @@ CanonicalSides make_bare_sides(Index rows, Index cols, const UnmatchedFacts& fac
 
 namespace {
 
-/// All but the starting prices.
+/// The sides without the starting prices.
 CanonicalSides sides_without_start(const CostsView& problem, Cost largest, Cost& must_price) {
   const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   const UnmatchedFacts facts{any_infinite(row_cost, rows_of(problem)), all_infinite(row_cost),

@@ -30,14 +30,14 @@ struct DeviceCanonical {
   const Cost* row_exit = nullptr;  ///< [rows], or nullptr: no row has an exit
   const Cost* start = nullptr;     ///< [cols]
   bool perfect = false;
-  /// [rows] each row's least cost, 0 where it has no pair; nullptr where no pass over the entries has met
+  /// [rows] each row's least cost, 0 if it has no pair; nullptr if no pass over the entries has computed
   /// them.
   const Cost* row_least = nullptr;
 
   __device__ Cost exit_of(Index i) const { return row_exit == nullptr ? kInfiniteCost : row_exit[i]; }
 };
 
-/// The unmatched costs of a view, on the host whatever the view's space.
+/// The unmatched costs of a view in either space, on the host.
 struct HostUnmatched {
   std::vector<Cost> row, col;
 };
@@ -59,7 +59,7 @@ DenseEntries<T> to_device(gpu::Arena& arena, DenseEntries<T> e, Space space, Off
   if (space == Space::device || e.rows == 0 || e.cols == 0) return e;
   T* data = arena.take<T>(static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.cols));
   const std::size_t width = static_cast<std::size_t>(e.cols) * sizeof(T);
-  // The stride of a single row means nothing, and may be shorter than the row.
+  // The stride of a single row has no meaning, and may be shorter than the row.
   const std::size_t pitch = e.rows == 1 ? width : static_cast<std::size_t>(e.row_stride) * sizeof(T);
   MOTES_CUDA(cudaMemcpy2DAsync(data, width, e.data, pitch, width, static_cast<std::size_t>(e.rows),
                                cudaMemcpyHostToDevice, arena.stream()));
@@ -261,7 +261,7 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
     return detail::with_entries(view, [&](const auto& entries) {
       const auto on_device = to_device(arena, entries, space_of(view), edges);
       const Survey survey = survey_entries(arena, on_device);
-      // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
+      // Matrices in device memory are not checked before (check_problem): the survey finds every fault.
       if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
           (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
         detail::check_device_problem(nullptr, execution.device, problem);

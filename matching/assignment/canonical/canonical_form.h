@@ -28,7 +28,7 @@ struct CanonicalSides {
   Index rows = 0, cols = 0;
   std::span<const Cost> row_exit;  ///< [rows], or empty: no row has an exit
   std::vector<Cost> start;         ///< [cols]
-  Cost largest = 0;                ///< magnitude that no finite cost of the problem passes
+  Cost largest = 0;                ///< an upper bound on the magnitude of the problem's finite costs
   bool perfect = false;
   bool exchanged = false;  ///< rows are the problem's columns
 
@@ -42,23 +42,23 @@ struct Canonical : CanonicalSides {
   Entries entries;
 };
 
-/// What a solver of the canonical form returns. Rows free at the end have left through their exits.
+/// The result of a solver of the canonical form. Rows that are free at the end took their exits.
 struct Solution {
   std::vector<Index> row_to_col;  ///< [rows]
   std::vector<Cost> v;            ///< [cols] final duals of the columns
-  bool infeasible = false;        ///< found while solving; a row left without column and exit is found later
+  bool infeasible = false;        ///< found while solving; a row without a column and an exit is found later
   Stats stats;
 };
 
-/// Throws std::invalid_argument when vertices must be matched and costs times vertices pass 2^60: duals
-/// could then overflow. `largest` is the largest magnitude of a finite cost.
+/// Throws std::invalid_argument if vertices must be matched and costs times vertices exceed 2^60: duals could
+/// then overflow. `largest` is the largest magnitude of a finite cost.
 CanonicalSides make_sides(const CostsView& problem, Cost largest);
 
 /// The part of make_sides that does not depend on the costs' size: sizes, exits, perfect, exchanged.
 CanonicalSides orient_sides(const CostsView& problem);
 
-/// The bound used as the largest magnitude of an int32 matrix, so that no scan is needed: 2^28 vertices and
-/// more are then refused where vertices must be matched.
+/// The bound used as the largest magnitude of an int32 matrix, which saves a scan; 2^28 vertices and more are
+/// then rejected if vertices must be matched.
 inline constexpr Cost kLargestInt32 = Cost{1} << 31;
 
 /// The largest magnitude among the finite costs, unmatched ones included, or a bound on it. Host views in
@@ -98,7 +98,7 @@ Matching solve_canonical(const Execution& execution, const CostsView& problem, S
   }
   return with_entries(problem, [&](const auto& entries) {
     if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, SparseEntries>)
-      return Matching{};  // was handled above
+      return Matching{};  // handled above
     else
       return with(exchanged(entries));
   });
@@ -127,7 +127,7 @@ StartState make_start(const Canonical<Entries>& problem, const Start& given) {
     if (given.row_to_col[k] != -1)
       problem.exchanged ? match(given.row_to_col[k], static_cast<Index>(k))
                         : match(static_cast<Index>(k), given.row_to_col[k]);
-  // Duals far outside the range of any optimum would only invite overflow.
+  // Duals far outside the range of any optimum could overflow.
   constexpr Cost kLimit = Cost{1} << 60;
   for (std::size_t j = 0; j < v.size(); ++j) {
     const Cost wanted = v[j] < -kLimit ? -kLimit : v[j] > kLimit ? kLimit : v[j];

@@ -24,7 +24,7 @@ int blocks_for(const gpu::Arena& arena, Index count) {
   return std::clamp((count + kThreads - 1) / kThreads, 1, 8 * arena.multiprocessors());
 }
 
-/// Of one side's unmatched costs.
+/// Facts about one side's unmatched costs.
 struct SideFacts {
   int some_infinite, some_finite;
   unsigned long long largest;
@@ -138,7 +138,7 @@ __global__ void edge_rows_kernel(SparseEntries e, Index* count, Index* key, Offs
       atomicAdd(count + j, 1);
     }
 }
-/// The row of an edge by its place: the last one that begins at or before it.
+/// The row of an edge by the edge's index: the last row that begins at or before it.
 __global__ void gather_edges_kernel(SparseEntries e, const Offset* place, Offset edges, Index* row,
                                     Cost* cost) {
   for (Offset t = thread_index(); t < edges; t += thread_total()) {
@@ -213,7 +213,7 @@ DeviceAnswer finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, co
 Matching bring_answer(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
                       const DeviceAnswer& answer, detail::ResultRoom& room) {
   const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
-  // Totals, u, v and the partners, one behind the other; every part keeps its alignment.
+  // Totals, u, v and the partners, one after another, each aligned.
   char* staging = arena.staging(sizeof(Totals) + (rows + cols) * (sizeof(Cost) + sizeof(Index)));
   char* end = staging;
   const auto fetch = [&]<class T>(const T* from, std::size_t count) {

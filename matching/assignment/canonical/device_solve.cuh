@@ -23,15 +23,15 @@ struct DeviceSolution {
 struct DeviceUnmatched {
   const Cost *row = nullptr, *col = nullptr;
 };
-/// Those of a view in either space; host arrays are copied through the arena.
+/// The unmatched costs of a view in either space; host arrays are copied through the arena.
 DeviceUnmatched unmatched_on_device(gpu::Arena& arena, const CostsView& problem);
 detail::UnmatchedFacts facts_of(gpu::Arena& arena, const CostsView& problem,
                                 const DeviceUnmatched& unmatched);
 
-/// start[j] of the canonical form: costs as they are, `must_price` for infinite ones.
+/// start[j] of the canonical form: the cost, or `must_price` if it is infinite.
 const Cost* starting_prices(gpu::Arena& arena, const Cost* unmatched, Index cols, Cost must_price);
 
-/// Sums of 64-bit numbers that may need more: of their low and their high halves, apart.
+/// Sums of 64-bit numbers that may overflow 64 bits: separate sums of the low and the high halves.
 struct WideSum {
   unsigned long long low;
   unsigned long long high;  ///< of signed halves
@@ -50,7 +50,7 @@ struct DeviceAnswer {
 };
 
 /// The answer of a canonical solution. matched_cost [rows]: costs of the matched pairs; row_exit [rows] and
-/// col_cost [cols]: unmatched costs of the canonical form's rows and columns, nullptr where all are infinite.
+/// col_cost [cols]: unmatched costs of the canonical form's rows and columns, nullptr if all are infinite.
 /// Does not wait for the stream.
 DeviceAnswer finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, const DeviceSolution& solution,
                               const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost);
@@ -62,20 +62,20 @@ Matching bring_answer(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolu
 /// The same without pairs and duals: status, objectives and cardinality.
 Matching bring_totals(gpu::Arena& arena, DeviceSolution&& solution, const DeviceAnswer& answer);
 
-/// The same pairs by column, columns (the rows that were) ascending.
+/// The same pairs by column, with ascending columns (the former rows).
 SparseEntries transposed(gpu::Arena& arena, const SparseEntries& entries, Offset edges);
 
-/// Nothing given.
+/// Whether no start is given.
 inline bool is_cold(const Start& start) {
   return start.row_to_col.empty() && start.u.empty() && start.v.empty();
 }
 
 /// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution, and
-/// take(arena, sides, solution, answer) -> Matching for what the host is to have of it. Of
-/// `sides` the arrays are there only where a start was given, and then hold what initial_state
-/// (papers/hungarian/initial_reduction.cuh) reads: the starting prices; `start` is in the problem's own
-/// orientation (sides.exchanged says whether to turn it). `seconds` of the stats gain "transfer" (to the
-/// device) and "finish" (until the answer is on the host).
+/// take(arena, sides, solution, answer) -> Matching for the part of it that the host needs. The arrays of
+/// `sides` exist only if a start was given; they then have the starting prices, for initial_state
+/// (papers/hungarian/initial_reduction.cuh); `start` is in the problem's own orientation (sides.exchanged
+/// says whether to turn it). `seconds` of the stats gain "transfer" (to the device) and "finish" (until the
+/// answer is on the host).
 template <class Solve, class Take>
 Matching solve_on_device(const Execution& execution, const CostsView& problem, const Start& start,
                          Solve&& solve, Take&& take) {
@@ -118,7 +118,7 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
     const auto entries = to_device(arena, host_entries, space_of(problem), edges);
     Cost must_price = 0;
     const Survey survey = survey_entries(arena, entries);
-    // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
+    // Matrices in device memory are not checked before (check_problem): the survey finds every fault.
     if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
         (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
       detail::check_device_problem(nullptr, execution.device, problem);

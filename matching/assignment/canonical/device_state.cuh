@@ -1,5 +1,5 @@
 #pragma once
-/// The state of an assignment solver on the GPU, which all of its kernels need.
+/// The state of an assignment solver on the GPU, used by all of its kernels.
 
 #include <cooperative_groups.h>
 
@@ -38,13 +38,13 @@ __device__ inline Cost warp_min(Cost value) {
   for (Index j = thread_index(); j < cols; j += thread_total())
     if (v[j] == kInfiniteCost) *hopeless = 1;
 }
-/// Prices of free columns go back to their start (warm starts of problems that are not perfect).
+/// Resets the prices of free columns to their start (warm starts of problems that are not perfect).
 [[maybe_unused]] static __global__ void reset_free_kernel(State s, const Cost* start, Index cols) {
   for (Index j = thread_index(); j < cols; j += thread_total())
     if (s.col_to_row[j] == -1) s.v[j] = start[j];
 }
 
-/// The state before the reduction: nothing, or what the caller gave (in host memory, whatever the problem's
+/// The state before the reduction: empty, or the caller's start (in host memory, for problems in either
 /// space), as detail::make_start reads it.
 template <class Entries>
 State initial_state(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,

@@ -41,7 +41,7 @@ MOTES_HOST_DEVICE inline double plus(double a, double b) {
 /// but never kInfiniteCost: check_problem must see it.
 MOTES_HOST_DEVICE inline Cost nearest(double x) {
 #ifdef __CUDA_ARCH__
-  return __double2ll_rn(fmin(x, 0x1p61));  // the conversion saturates, at what stands for forbidden
+  return __double2ll_rn(fmin(x, 0x1p61));  // the conversion would saturate at the mark of a forbidden pair
 #else
   // Adding 3 * 2^51 leaves the integer in the low bits, rounded as the hardware rounds; unlike a library
   // call this vectorises.
@@ -96,7 +96,7 @@ struct DenseEntries {
   }
   template <class F>
   MOTES_HOST_DEVICE void for_each(Index i, Index first, Index step, F&& f) const {
-    const Offset row = i * row_stride;  // no pointer yet: a matrix without columns may have none
+    const Offset row = i * row_stride;  // not a pointer: a matrix without columns may have null
     for (Offset j = first; j < cols; j += step) {
       const Cost c = grid_value(data[row + j * col_stride], scale);
       if (c != kInfiniteCost) f(static_cast<Index>(j), c);

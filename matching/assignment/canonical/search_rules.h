@@ -1,8 +1,7 @@
 #pragma once
-/// The rules that the CPU and the GPU forms of the Hungarian solvers share, element by element: who wins a
-/// tie, where a row begins its scan, how wide the next band of distances is. With these rules, and with
-/// every step of the algorithms synchronous, both forms give the same matching and the same duals, bit by
-/// bit.
+/// The rules that the CPU and the GPU forms of the Hungarian solvers share: the winner of a tie, the start of
+/// a row's scan, the width of the next band of distances. With these rules, and with every step of the
+/// algorithms synchronous, both forms give the same matching and the same duals, bit by bit.
 
 #include "matching/assignment/canonical/entries.h"
 
@@ -57,7 +56,7 @@ struct Band {
   Cost width = 0;
   std::int64_t scanned = 0;  ///< rows scanned in this band
 
-  /// On to the band that begins at the nearest label beyond, but not past `limit`.
+  /// Moves to the band that begins at the nearest label beyond, but not past `limit`.
   MOTES_HOST_DEVICE void advance(Cost nearest, Cost limit) {
     constexpr std::int64_t kFew = 64, kMany = 1024;
     if (scanned < kFew) {
@@ -74,7 +73,7 @@ struct Band {
   }
 };
 
-/// How many of the trees must have found an end before a search stops.
+/// The number of trees that must have found an end before a search stops.
 MOTES_HOST_DEVICE inline std::int64_t trees_wanted(std::int64_t trees) { return (trees + 1) / 2; }
 
 }  // namespace motes::matching::detail

@@ -5,14 +5,14 @@
 
 namespace motes::matching::detail {
 
-/// What decides which side the canonical form calls rows, and whether it is perfect.
+/// The facts that decide which side becomes the rows of the canonical form, and whether it is perfect.
 struct UnmatchedFacts {
   bool rows_some_infinite = false, rows_all_infinite = true;  ///< costs of rows that must be matched
   bool cols_some_infinite = false, cols_all_infinite = true;
   Cost largest = 0;  ///< magnitude of the finite ones
 };
 
-/// As make_sides, but row_exit and start stay empty; `must_price` is what stands for an infinite start.
+/// As make_sides, but row_exit and start stay empty; `must_price` replaces an infinite start.
 CanonicalSides make_bare_sides(Index rows, Index cols, const UnmatchedFacts& facts, Cost largest,
                                Cost& must_price);
 

@@ -42,7 +42,7 @@ namespace {
 using namespace annealing;
 
 constexpr std::size_t kLanes = 16;
-constexpr Index kBlocks = 16;  ///< of rows, whose sums are kept apart
+constexpr Index kBlocks = 16;  ///< of rows, with separate sums
 constexpr float kForbiddenKey = 1e38F;
 constexpr Index kFirstSize = 128;  ///< rows and columns of the coarsest sample, about
 constexpr Schedule kCoarsest{0.03, 160, 0.8};
@@ -56,7 +56,7 @@ inline float exp2_of(float x) {
   return std::bit_cast<float>(std::bit_cast<std::int32_t>(p) + (std::bit_cast<std::int32_t>(shifted) << 23));
 }
 
-/// weight[j] = 2^(-rate * key[j]), key[j] >= 0 being what the offer is above the row's least.
+/// weight[j] = 2^(-rate * key[j]), where key[j] >= 0 is the offer minus the row's least one.
 MOTES_CLONES void weigh(const float* __restrict key, float rate, float* __restrict weight,
                         std::size_t count) {
   for (std::size_t j = 0; j < count; ++j) weight[j] = exp2_of(key[j] * -rate);
@@ -139,7 +139,7 @@ class Annealing {
   std::vector<double>& v() { return v_; }
   const std::vector<double>& u() const { return u_; }
 
-  /// One turn at a temperature.
+  /// One iteration at a temperature.
   Turn turn(double temperature, double momentum) {
     const auto rate = static_cast<float>(kLog2E / temperature);
     parallel_for(threads_, kBlocks, [&](std::int64_t block) {
@@ -200,7 +200,7 @@ class Annealing {
     double concentration = 0;
   };
   int threads_;
-  Index rows_, cols_;  ///< rows: those that are here; all ranks have as many as there are columns
+  Index rows_, cols_;  ///< rows of this rank; all ranks together have as many as there are columns
   const DistributedRows& distributed_;
   std::size_t width_;
   const Fill& fill_;
@@ -208,7 +208,7 @@ class Annealing {
   std::vector<Part> part_;
 };
 
-/// Some rows and columns of a matrix, formed as they are needed or kept; of the rows those that are here.
+/// Some columns and some of this rank's rows of a matrix, formed when needed or stored.
 template <class T>
 class Sample {
  public:
@@ -226,7 +226,7 @@ class Sample {
   Index rows_here() const { return static_cast<Index>(rows_.size()); }
   const std::vector<Index>& rows() const { return rows_; }
   const std::vector<Index>& cols() const { return cols_; }
-  /// Row k; in place, or in `room`, whose end is left as it is.
+  /// Row k, in place or in `room`, whose end is unchanged.
   const double* operator()(Index k, double* room) const {
     if (!kept_.empty()) return &kept_[at(k) * width_];
     form(rows_[at(k)], cols_, room);

@@ -13,9 +13,9 @@ struct AnnealedPrices {
   std::vector<Cost> u, v;  ///< [rows here], [cols] on the grid
 };
 
-/// For a square matrix of legal entries, whose rows may be distributed. Guesses: nothing is promised but that
-/// they are the same for any number of threads. Hundreds of passes over a sample of 128 x 128 entries, dozens
-/// over larger ones, four over the matrix.
+/// For a square matrix of legal entries, whose rows may be distributed. The prices are estimates without any
+/// guarantee, but the same for any number of threads. Hundreds of passes over a sample of 128 x 128 entries,
+/// dozens over larger ones, four over the matrix.
 template <class T>
 AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries,
                                const DistributedRows& distributed = {});

@@ -14,21 +14,21 @@ namespace motes::matching::device::core {
 
 constexpr int kAnnealBlock = 512;
 /// About the number of rows and columns of the coarsest sample. An iteration is fast for all sizes here, so
-/// smaller samples do not pay for their errors: a small sample of clusters, for instance, has too many rows
-/// in one and too few in another.
+/// smaller samples are not worth their errors: a small sample of clusters, for instance, has too many rows in
+/// one and too few in another.
 constexpr Index kFirstSize = 1024;
 constexpr detail::annealing::Schedule kCoarsest{0.05, 40, 0.8};
 constexpr int kExtendRows = 8;  ///< threads that share a column
 
-/// Of a block, or of all.
+/// Results of a block, or of all blocks.
 struct AnnealingReport {
   double concentration;
-  int imbalance;  ///< bits of a float from 0 on, which order as it does
+  int imbalance;  ///< bits of a float >= 0, which have the same order as the float
 };
 
 struct AnnealingTurn {
   double* v;              ///< [cols] in the entries' unit
-  double* velocity;       ///< [cols] what v changed by in the last turn
+  double* velocity;       ///< [cols] change of v in the last iteration
   double* u;              ///< [rows] least offers
   double* soft;           ///< [rows] softened least offers
   float* part;            ///< [blocks * cols] demand of a block's rows for each column

@@ -29,7 +29,7 @@ constexpr Schedule kFiner{0.05, 30, 0.7}, kWhole{0.05, 4, 0.7};
 constexpr double kFewWanted = 3;              ///< columns per row: a sample is then cold enough
 constexpr double kFlat = 16, kStalled = 0.8;  ///< fewer than kFlat, and they fall no more
 
-/// What an iteration measured.
+/// The results of an iteration.
 struct Turn {
   double wanted;     ///< columns that a row wants, on average over rows
   double imbalance;  ///< the largest magnitude of the logarithm of a column's demand
@@ -54,7 +54,7 @@ void cool(double& temperature, const Schedule& schedule, bool once, TakeTurn&& t
   }
 }
 
-/// One place in each of `size` equal pieces of [0, count).
+/// One index from each of `size` equal pieces of [0, count).
 inline std::vector<Index> sampled(Index count, Index size, Index salt) {
   std::vector<Index> out(at(size));
   for (Index k = 0; k < size; ++k) {

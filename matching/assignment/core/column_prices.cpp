@@ -34,7 +34,7 @@
 namespace motes::matching::detail {
 namespace {
 
-constexpr Index kFewPoor = 16;     ///< at most one column in this many is served by itself
+constexpr Index kFewPoor = 16;     ///< at most one column in this many gets its own pairs
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs of a row are cut
 constexpr double kHighestLevel = 0x1p52;
 constexpr Index kRowsPerTask = 64;
@@ -51,7 +51,7 @@ std::vector<Index> poor_columns(const SparseCosts& core, Index wanted, const Dis
   return poor;
 }
 
-/// [rows] the highest cost above its column's level that a row's pairs have; kInfiniteCost where it has none.
+/// [rows] the highest cost above its column's level that a row's pairs have; kInfiniteCost if it has none.
 /// About as many pairs lie below it in every row, so it measures the row better than its least cost, which is
 /// more random.
 std::vector<Cost> reach_of_rows(const CoreSelection& selection) {
@@ -139,7 +139,7 @@ class LeastOfColumns {
  public:
   explicit LeastOfColumns(Index cols) : limit_(at(cols), kNone), least_(at(cols), Least(kNone)) {}
 
-  /// Takes in a row: what its entries are above `base`.
+  /// Adds a row: its entries' values above `base`.
   template <class T>
   void add_row(const T* key, double base) {
     for (std::size_t j = 0; j < limit_.size(); ++j)
@@ -147,14 +147,14 @@ class LeastOfColumns {
         add(j, above);
   }
   void add_all(const LeastOfColumns& other) { add_all(other.least_); }
-  /// With those of all ranks.
+  /// Combines them with those of all ranks.
   void combine(const DistributedRows& distributed) {
     if (distributed.ranks == nullptr || distributed.ranks->size() == 1) return;
     const std::vector<Least> all = distributed.ranks->all_gather<Least>(least_);
     *this = LeastOfColumns(static_cast<Index>(limit_.size()));
     add_all(all);
   }
-  /// The highest of a column's least values; infinite where it has no pair.
+  /// The highest of a column's least values; infinite if it has no pair.
   double level(std::size_t j) const {
     double out = kNone;
     for (const double value : least_[j])
@@ -169,7 +169,7 @@ class LeastOfColumns {
     explicit Least(double value) { fill(value); }
   };
 
-  /// Of all columns, once or several times over.
+  /// Adds values for all columns, from one or several lists one after another.
   void add_all(const std::vector<Least>& lists) {
     for (std::size_t k = 0; k < lists.size(); ++k)
       for (const double value : lists[k])
@@ -304,7 +304,7 @@ class LevelSelector {
   std::vector<Cost> all_;
   Cost limit_ = 0;
   bool looked_ = false;       ///< at this row, so that found_ and limit_ are its own
-  std::optional<Cost> rise_;  ///< of the limit of the row before above its base
+  std::optional<Cost> rise_;  ///< the previous row's limit minus its base
 };
 
 /// A selection from columns' levels. `reach`: a reference that follows a row's costs above the levels, or

@@ -14,7 +14,8 @@ template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
                    Index of_columns, const DistributedRows& distributed, CoreSelection& selection);
 
-/// The same with annealed prices as the columns' levels, in place of a selection; square matrices.
+/// The same with annealed prices as the columns' levels, instead of those of a selection; for square
+/// matrices.
 template <class T>
 void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
                          Index of_columns, const DistributedRows& distributed, CoreSelection& selection);

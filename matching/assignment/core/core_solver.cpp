@@ -65,7 +65,7 @@ class CorePaths {
   const SparseCosts& core() const { return selection_.core; }
 
   Solution solve_perfect(const Start& start) {
-    constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use
+    constexpr Cost kLimit = Cost{1} << 60;  // larger duals are not useful
     std::vector<Cost> v(problem_.start);
     for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
     if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
@@ -209,7 +209,7 @@ class CorePaths {
     return found;
   }
 
-  /// False when the core is no longer small.
+  /// False if the core is too large.
   bool merge() {
     const auto start = std::chrono::steady_clock::now();
     add_pairs(selection_.core, violating_);
@@ -222,7 +222,7 @@ class CorePaths {
   CoreSelection selection_;
   OutsidePairs& outside_;
   std::vector<Cost> exits_;  ///< [rows], an expensive one for rows that have none; or empty
-  PairsOfRows violating_;    ///< [rows] what joins the core next
+  PairsOfRows violating_;    ///< [rows] pairs that join the core next
   std::size_t ways_out_ = kWaysOutPerRow;
   Stats stats_;        ///< phases, and seconds of the stages
   Stats exits_stats_;  ///< sums over the sparse solves

@@ -60,17 +60,17 @@ struct Core {
   Cost* bound = nullptr;  ///< [rows]
 };
 
-/// What pricing found: `count` rows in any order, each once.
+/// The result of pricing: `count` rows in any order, each once.
 struct Additions {
   Offset pairs = 0;  ///< in all; 0: certified
   Index count = 0;
   const Index* row = nullptr;   ///< [count]
-  const int* length = nullptr;  ///< [count] how many of this row
+  const int* length = nullptr;  ///< [count] number of this row's pairs
   const Index* col = nullptr;   ///< [count * kAddedPerRow]
   const Cost* cost = nullptr;   ///< [count * kAddedPerRow]
 };
 
-/// Where a pass of pricing puts what becomes Additions; only rows that have any take a place.
+/// The output of a pass of pricing, which becomes Additions; only rows with violations get a place.
 struct Found {
   Index* row;
   int* length;
@@ -92,7 +92,7 @@ struct Found {
   }
 };
 
-/// Room for a list of pairs that may be asked for again and again; grows by doubling.
+/// Reusable memory for a list of pairs; grows by doubling.
 class PairRoom {
  public:
   void reserve(gpu::Arena& arena, Offset pairs, Index rows) {
@@ -128,7 +128,7 @@ class PairRoom {
   for (Index k = search::thread_index(); k < added.count; k += search::thread_total())
     length[added.row[k] + 1] += added.length[k];
 }
-/// A warp a row: what it had.
+/// One warp per row: copies the pairs that it had.
 [[maybe_unused]] static __global__ void copy_pairs_kernel(SparseEntries old, const Offset* offsets,
                                                           Index* col, Cost* cost) {
   for (Index i = search::thread_index() / 32; i < old.rows; i += search::thread_total() / 32) {
@@ -139,7 +139,7 @@ class PairRoom {
     }
   }
 }
-/// A warp a row that gained: at its end.
+/// One warp per row with additions: appends them.
 [[maybe_unused]] static __global__ void append_pairs_kernel(Additions added, const Offset* offsets,
                                                             Index* col, Cost* cost) {
   static_assert(kAddedPerRow == 32);
@@ -159,7 +159,7 @@ inline void scan_in_place(gpu::Arena& arena, Offset* values, Index count) {
   MOTES_CUDA(cub::DeviceScan::InclusiveSum(room, bytes, values, values, count, arena.stream()));
 }
 
-/// The core with the additions behind what each row had, in `room`.
+/// The core with each row's additions after its pairs, in `room`.
 inline void merge(gpu::Arena& arena, Core& core, const Additions& added, PairRoom& room) {
   const Index rows = core.entries.rows;
   const int blocks = 8 * arena.multiprocessors();
@@ -181,7 +181,7 @@ inline void merge(gpu::Arena& arena, Core& core, const Additions& added, PairRoo
   core.pairs += added.pairs;
 }
 
-/// Nothing given: no pairs, prices at their start.
+/// Without a start: no pairs, and starting prices.
 template <class Entries>
 search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
@@ -191,8 +191,7 @@ search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
   return s;
 }
 
-/// Whether prices given for a perfect problem may be its start: only if the expensive exit exceeds them by
-/// far.
+/// Whether given prices of a perfect problem can be its start: only if the expensive exit is far above them.
 inline bool usable_prices(std::span<const Cost> v) {
   if (v.empty()) return false;
   const auto [least, most] = std::minmax_element(v.begin(), v.end());
@@ -215,7 +214,7 @@ inline SearchSettings limited_search(Index rows) {
   return search;
 }
 
-/// All rows free, and these prices.
+/// A state with all rows free and these prices.
 template <class Entries>
 void free_all_rows(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const search::State& s,
                    const Cost* price) {
@@ -225,8 +224,7 @@ void free_all_rows(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const s
   MOTES_CUDA(cudaMemcpyAsync(s.v, price, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
 }
 
-/// Where the loop leaves its answer: in device memory, or on the host where the whole was solved from
-/// scratch.
+/// The loop's answer: in device memory, or on the host if the whole problem was solved from scratch.
 struct Outcome {
   search::State state{};
   Stats stats;

@@ -10,28 +10,28 @@
 
 namespace motes::matching::detail {
 
-/// How many pairs of each row and of each column a core starts with.
+/// The number of pairs of each row and of each column in the first core.
 struct CoreSize {
   Offset of_rows = 64;
   Index of_columns = 0;
 };
-/// The size for a problem of this kind.
+/// The usual size for a kind of problem.
 template <class Entries>
 CoreSize core_size(const CanonicalSides& sides);
 
-/// What the solver asks of the pairs outside the core, which may be on other ranks.
+/// Queries about the pairs outside the core, which may be on other ranks.
 class OutsidePairs {
  public:
   virtual ~OutsidePairs() = default;
-  /// As PairFinder has them; rows are numbered among all.
+  /// As in PairFinder; rows have global numbers.
   virtual void begin(bool v_falls) = 0;
   virtual bool price(const CoreSelection& selection, const std::vector<Cost>& u, const std::vector<Cost>& v,
                      PairsOfRows& found) = 0;
   virtual bool ways_out(const std::vector<Index>& trapped, const std::vector<char>& reached,
                         const std::vector<Cost>& v, std::size_t count, PairsOfRows& found) = 0;
-  /// Whether all pairs are those of a matrix.
+  /// Whether the pairs are those of a matrix.
   virtual bool of_matrix() const = 0;
-  /// Matrices: a core chosen by annealed prices (annealed_prices.h), in place of the selection.
+  /// Matrices: a core chosen by annealed prices (annealed_prices.h), instead of those of the selection.
   virtual void anneal(CoreSelection& selection) = 0;
   /// The solution without a core, from scratch; none if that would take long, or is not tried.
   virtual std::optional<Solution> try_whole() { return std::nullopt; }

@@ -177,7 +177,7 @@ class DensePolicy {
     MOTES_CUDA_LAUNCHED();
   }
 
-  /// Do few rows choose many of the columns?
+  /// Whether many of the columns are chosen by few rows.
   bool are_many_poor(gpu::Arena& arena, const Problem& p, const PairSlots& slots) {
     const auto mark = arena.mark();
     int* chosen = arena.take_filled<int>(static_cast<std::size_t>(p.cols) + 1, 0);

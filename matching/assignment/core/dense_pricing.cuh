@@ -15,7 +15,7 @@ namespace motes::matching::device::core {
   if (threadIdx.x % kLanes == 0)
     atomicMax(reinterpret_cast<long long*>(highest), static_cast<long long>(mine));
 }
-/// The rows that their bounds do not prove.
+/// Lists the rows that the bounds do not prove.
 [[maybe_unused]] static __global__ void unproven_rows_kernel(const Cost* bound, const Cost* u, Index rows,
                                                              const Cost* highest, RowList out) {
   for (Index i = search::thread_index(); i < rows; i += search::thread_total())

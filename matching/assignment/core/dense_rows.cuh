@@ -1,5 +1,5 @@
 #pragma once
-/// What all passes over a matrix share: how a block reads its rows, and the definition of a pair's key.
+/// Common parts of all passes over a matrix: how a block reads its rows, and the definition of a pair's key.
 
 #include "matching/assignment/core/core_solver.cuh"
 
@@ -10,7 +10,7 @@ constexpr int kDenseBlock = 256;
 constexpr int kRowsAtOnce = 8;  ///< one for each warp of a block
 static_assert(kRowsAtOnce * kLanes == kDenseBlock);
 constexpr int kMostWanted = 64;
-constexpr int kMostKept = 3 * kMostWanted;  ///< pairs a row may bring to the first core, ties apart
+constexpr int kMostKept = 3 * kMostWanted;  ///< pairs of a row in the first core, without ties
 constexpr int kMostExtras = 64;             ///< pairs a row may get from its columns
 constexpr int kBands = 16;                  ///< of rows, from each of which a column gets a neighbour
 constexpr int kColumnBlock = 128;

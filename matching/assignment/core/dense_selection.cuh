@@ -5,10 +5,10 @@
 
 namespace motes::matching::device::core {
 
-/// Rows' pairs before they become a CSR: room for `stride` each.
+/// The rows' pairs before they become a CSR: `stride` slots each.
 struct PairSlots {
-  int stride;   ///< the most pairs a row may have here
-  int wanted;   ///< ... should have
+  int stride;   ///< the largest number of pairs of a row
+  int wanted;   ///< the intended number
   int* length;  ///< [rows]
   Index* col;
   Cost* cost;
@@ -350,13 +350,13 @@ __global__ void __launch_bounds__(kDenseBlock)
     ExactRow<T>(e, vectors, price, slots, list.count == nullptr ? k : list.row[k], shared).select();
 }
 
-/// How many rows chose each column...
+/// Counts the rows that chose each column.
 [[maybe_unused]] static __global__ void count_choices_kernel(PairSlots slots, Index rows, int* chosen) {
   for (Index i = search::thread_index() / kLanes; i < rows; i += search::thread_total() / kLanes)
     for (int k = static_cast<int>(threadIdx.x) % kLanes; k < slots.length[i]; k += kLanes)
       atomicAdd(chosen + slots.col[Offset{i} * slots.stride + k], 1);
 }
-/// ...and how many columns are chosen by fewer than kFewChoices.
+/// Counts the columns chosen by fewer than kFewChoices rows.
 [[maybe_unused]] static __global__ void count_poor_kernel(const int* chosen, Index cols, int* poor) {
   int mine = 0;
   for (Index j = search::thread_index(); j < cols; j += search::thread_total())

@@ -18,7 +18,7 @@
 namespace motes::matching::detail {
 namespace {
 
-/// What rank 0 asks the others to do.
+/// Requests of rank 0 to the other ranks.
 enum class Order : std::int64_t { begin, price, ways_out, anneal, solve_whole, finish };
 
 template <class T>
@@ -36,7 +36,7 @@ void collect(Communicator& ranks, const std::vector<T>& mine, std::vector<T>& al
   });
 }
 
-/// Rank 0's values on every rank.
+/// Sends rank 0's values to every rank.
 template <class T>
 std::vector<T> shared(Communicator& ranks, std::vector<T> values) {
   auto count = static_cast<std::int64_t>(values.size());
@@ -46,7 +46,7 @@ std::vector<T> shared(Communicator& ranks, std::vector<T> values) {
   return values;
 }
 
-/// The rows `mine`; of a matrix no others are here.
+/// The rows `mine`; of a matrix this rank has no others.
 template <class T>
 DenseEntries<T> rows_here(const DenseEntries<T>& entries, const Block&) {
   return entries;
@@ -107,7 +107,7 @@ class DistributedPairs final : public OutsidePairs {
     return all;
   }
 
-  // What rank 0 asks; it answers for its own rows as the others do.
+  // Requests of rank 0, which answers for its own rows like the others.
   void begin(bool v_falls) override {
     give(Order::begin);
     begin_on_all(v_falls);
@@ -133,7 +133,7 @@ class DistributedPairs final : public OutsidePairs {
   }
   void finish() { give(Order::finish); }
 
-  /// The other ranks: until rank 0 has finished.
+  /// On the other ranks: answers requests until rank 0 has finished.
   void serve() {
     PairsOfRows none;
     while (true) {
@@ -256,7 +256,7 @@ class DistributedPairs final : public OutsidePairs {
 
   Communicator& ranks_;
   const Execution& execution_;
-  Entries given_;    ///< of points all
+  Entries given_;    ///< of points: all of them
   Entries entries_;  ///< the rows here
   DistributedRows rows_;
   const DistributedCoreCalls& calls_;

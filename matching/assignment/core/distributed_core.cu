@@ -20,7 +20,7 @@ namespace motes::matching::device {
 namespace core {
 namespace {
 
-/// What rank 0 asks the others to do.
+/// Requests of rank 0 to the other ranks.
 enum class Order : std::int64_t { price, gather_whole, solve_whole, finish };
 
 __global__ void shift_offsets_kernel(Offset* offsets, Index count, Offset by) {
@@ -73,7 +73,7 @@ class DistributedPolicy {
   }
   void finish() { give(Order::finish); }
 
-  /// The other ranks: from the selection until rank 0 has finished.
+  /// On the other ranks: answers requests from the selection until rank 0 has finished.
   void serve() {
     const auto rows = static_cast<std::size_t>(sides_.rows), cols = static_cast<std::size_t>(sides_.cols);
     Cost *u = arena_.take<Cost>(rows), *v = arena_.take<Cost>(cols), *price = arena_.take<Cost>(cols);
@@ -166,7 +166,7 @@ class DistributedPolicy {
     devices_.broadcast(v, static_cast<std::size_t>(sides_.cols) * sizeof(Cost), 0, arena_.stream());
     const search::State here{u + first_, v, nullptr, nullptr};
     const Additions found = policy_.price(arena_, mine_, here, price, core_);
-    if (found.count > 0) {  // a list of the policy, which makes another each time
+    if (found.count > 0) {  // a list of the policy, which makes a new one each time
       shift_rows_kernel<<<blocks(), 256, 0, arena_.stream()>>>(const_cast<Index*>(found.row), found.count,
                                                                first_);
       MOTES_CUDA_LAUNCHED();

@@ -15,13 +15,13 @@ struct DistributedCoreSettings {
   Index least_cols = 512;
   /// The most pairs of a matrix that rank 0 may gather if a core does not help. Points are on every rank.
   Offset most_gathered = Offset{1} << 27;
-  CoreSize size{0, 0};  ///< of_rows = 0: what suits the problem
+  CoreSize size{0, 0};  ///< of_rows = 0: the usual size for the problem
 };
 
-/// What the caller provides. Collective: every rank makes these calls.
+/// Functions of the caller. Collective: every rank calls them.
 struct DistributedCoreCalls {
-  /// The sides of the problem. `seen`: what the selection saw of the entries, which are checked by it if they
-  /// are float or double; nullptr: there was none. Throws on every rank if entries are faulty.
+  /// The sides of the problem. `seen`: the selection's findings about the entries, which it checks if they
+  /// are float or double; nullptr if there was no selection. Throws on every rank if entries are faulty.
   std::function<CanonicalSides(const CoreSelection* seen)> make_sides;
   /// Matrices: solves the problem without a core; every rank gets the solution.
   std::function<Solution(const CanonicalSides&)> without_core;
@@ -41,7 +41,7 @@ Solution solve_distributed_core(Communicator& ranks, const Execution& execution,
                                 const DistributedCoreCalls& calls,
                                 const DistributedCoreSettings& settings = {});
 
-/// Copies rank 0's solution to all ranks, but for the seconds.
+/// Copies rank 0's solution to all ranks, except the seconds.
 void share_solution(Communicator& ranks, Solution& solution);
 
 }  // namespace motes::matching::detail

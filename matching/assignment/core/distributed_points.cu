@@ -18,10 +18,10 @@ namespace motes::matching::device {
 namespace points {
 namespace {
 
-/// What rank 0 asks the others to do.
+/// Requests of rank 0 to the other ranks.
 enum class Order : std::int64_t { select, price, finish };
 
-/// A warp a row: from the places of the order to the rows that stand there.
+/// One warp per row: from positions in the order to the rows at these positions.
 __global__ void by_row_kernel(Lists from, const Index* original, Index count, Lists to) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   for (Index r = warp_index(); r < count; r += warp_total()) {
@@ -59,7 +59,7 @@ class DistributedPointPolicy final : public PointPolicy {
   }
   void finish() { give(Order::finish); }
 
-  /// The other ranks: until rank 0 has finished.
+  /// On the other ranks: answers requests until rank 0 has finished.
   void serve() {
     const auto rows = static_cast<std::size_t>(problem_.rows), cols = static_cast<std::size_t>(problem_.cols);
     const search::State duals{arena_.take<Cost>(rows), arena_.take<Cost>(cols), nullptr, nullptr};
@@ -123,7 +123,7 @@ class DistributedPointPolicy final : public PointPolicy {
     return lists_.gather(PointPolicy::price(arena_, problem_, s, price, core));
   }
 
-  /// How many places each rank asks for.
+  /// The number of positions that each rank asks for.
   std::vector<std::int64_t> counts_of(const PointTreeView& from) const {
     std::vector<std::int64_t> counts;
     for (int k = 0; k < hosts_.size(); ++k) counts.push_back(block_of(from.count, k, hosts_.size()).count);

@@ -12,11 +12,11 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr Index kRowsPerTask = 64;
-constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
+constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< scanned for ways out, before a new attempt
 
 }  // namespace
 
-/// Calls body(begin, end) for ranges of [0, count), side by side.
+/// Calls body(begin, end) for ranges of [0, count), in parallel.
 template <class Entries>
 template <class Body>
 void PairFinder<Entries>::for_ranges(Index count, const Body& body) const {

@@ -46,7 +46,7 @@ class PairFinder {
   const Entries& entries_;
   Index first_row_;
   RowPricer<Entries> pricer_;
-  std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty where v may rise
+  std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty if v may rise
 };
 
 }  // namespace motes::matching::detail

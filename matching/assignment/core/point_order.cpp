@@ -56,7 +56,7 @@ OrderedPoints::OrderedPoints(const Canonical<GeometricEntries>& problem, const S
   if (!problem.row_exit.empty()) exits_ = picked(problem.row_exit, row_);
   ordered_.row_exit = exits_;
 
-  // A start is in the orientation of the problem that was asked for.
+  // A start is in the orientation of the caller's problem.
   const auto& asked_rows = problem.exchanged ? col_ : row_;
   const auto& asked_cols = problem.exchanged ? row_ : col_;
   if (!start.u.empty()) start_u_ = picked(start.u, asked_rows);

@@ -26,7 +26,7 @@ using core::Core;
 
 constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffffU;
-/// Where the gate allows no more pairs than this a row, the core holds them all.
+/// If the gate allows at most this many pairs per row, the core has all of them.
 constexpr int kCompletePerRow = 64;
 /// Neighbours that the core begins with: by the prices that an auction on the first ones has found, if any.
 constexpr int kFirstNeighbours = 16, kRowNeighbours = 20, kColNeighbours = 8;
@@ -51,15 +51,15 @@ inline __device__ double reach_of(const GeometricEntries& e, double inverse_scal
   return fmin(gate_reach, (e.metric == Metric::squared ? cost : cost * cost) + 0x1p-1022);
 }
 
-/// The best pairs found so far, by key c - w; lane l holds the l-th, lanes from `wanted` on nothing.
+/// The best pairs found so far, by key c - w; lane l has the l-th one; lanes from `wanted` on have none.
 struct Best {
   Cost key = kNoLimit, cost = 0;
   Index col = -1;
 
   __device__ Cost worst(int wanted) const { return __shfl_sync(kAll, key, wanted - 1); }
 
-  /// Takes in what the lanes offer, while it beats `limit`; returns the new limit. Of equal keys the first
-  /// offered stays; offers come from lane `first` on, in circle.
+  /// Adds the lanes' offers that beat `limit`; returns the new limit. Of equal keys the first offer stays;
+  /// offers are taken from lane `first` on, cyclically.
   __device__ Cost offer(int wanted, int first, Cost limit, Cost my_key, Cost my_cost, Index my_col) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     unsigned open = __ballot_sync(kAll, my_key < limit);
@@ -330,7 +330,7 @@ class PointPolicy {
                                const DeviceCanonical<GeometricEntries>& p);
 
  protected:
-  /// The places of an order that ask here.
+  /// The positions of an order whose points ask on this rank.
   virtual Block part_of(const PointTreeView& from) const { return {0, from.count}; }
   /// Whether this rank builds and solves the core.
   virtual bool leads() const { return true; }

@@ -14,13 +14,14 @@ namespace motes::matching::detail {
 class BoundProof {
  public:
   BoundProof(const CoreSelection& selection, const std::vector<Cost>& v);
-  /// c_ij >= u + v_j for all pairs of row i outside the core but those with these columns. O(log cols).
+  /// The columns that must be checked for row i: for all others, c_ij >= u + v_j is proven outside the core.
+  /// O(log cols).
   std::span<const Index> open(Index i, Cost u) const;
 
  private:
   const CoreSelection& selection_;
   std::vector<Index> order_;  ///< [cols] by falling v_j - level_j
-  std::vector<Cost> rise_;    ///< [cols] those
+  std::vector<Cost> rise_;    ///< [cols] the differences v_j - level_j
 };
 
 /// Scratch memory of one thread of pricing.

@@ -15,7 +15,7 @@ namespace motes::matching::detail {
 /// The bound that means "all": above every legal cost, and small enough to add two duals to.
 inline constexpr Cost kBoundOfAll = Cost{1} << 61;
 
-/// What was selected of the rows here.
+/// The selection from this rank's rows.
 struct CoreSelection {
   SparseCosts core;  ///< columns rise within a row; no unmatched costs
   std::vector<Cost>

@@ -84,7 +84,7 @@ MOTES_CLONES Cost offers(const Cost* __restrict cost, const Cost* __restrict v, 
   return least;
 }
 
-/// The least value but for the one at `skip`.
+/// The least value except the one at `skip`.
 MOTES_CLONES Cost least_without(Cost* __restrict value, std::size_t skip, std::size_t count) {
   value[skip] = std::numeric_limits<Cost>::max();
   Cost least = std::numeric_limits<Cost>::max();
@@ -225,7 +225,7 @@ class DensePaths {
     }
   }
 
-  /// The row to go next, or -1.
+  /// The next row, or -1.
   Index bid(Index row) {
     ++stats_.rounds;
     const Cost exit = problem_.exit_of(row);

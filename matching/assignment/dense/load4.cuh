@@ -27,7 +27,7 @@ template <class T>
 struct Load4<detail::DenseEntries<T>> {
   T raw[4];
   __device__ Load4() = default;
-  /// 16 bytes at a time where `vectors`.
+  /// Reads 16 bytes at a time if `vectors`.
   __device__ Load4(const detail::DenseEntries<T>& e, bool vectors, Index i, Index j) {
     const T* from = e.data + i * e.row_stride + j;
     if (vectors && j + 4 <= e.cols) {
@@ -56,7 +56,7 @@ struct Load4<detail::DenseEntries<T>> {
   }
 };
 
-/// Whether rows of this matrix may be read as vectors.
+/// Whether rows of this matrix can be read as vectors.
 template <class T>
 bool loads_four(const detail::DenseEntries<T>& e) {
   return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;

@@ -21,7 +21,8 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Magnitudes of floats and doubles compare as the integers they are without their sign; NaN comes last.
+/// Magnitudes of floats and doubles have the order of their bits, without the sign, as integers; NaN comes
+/// last.
 template <class T>
 struct Bits;
 template <>
@@ -41,7 +42,7 @@ RowScan<T> conclude(const T* row, Index count, Index hits, [[maybe_unused]] std:
     const auto bits = static_cast<Int>(largest_bits);
     if (bits < std::bit_cast<Int>(std::numeric_limits<T>::infinity())) {
       out.largest = std::bit_cast<T>(bits);
-    } else {  // a forbidden entry, or worse: look closely
+    } else {  // a forbidden or invalid entry
       const auto close = row_magnitude(row, count);
       out.largest = close.largest;
       out.bad = close.bad;
@@ -130,7 +131,8 @@ MOTES_AVX2 RowScan<T> scan_row_avx2(const T* row, Index count, T limit, Index* h
   constexpr Index kLanes = 32 / sizeof(T);
   const auto limits = spread(limit);
   constexpr Index kRegisters = kBlock / kLanes;
-  __m256i largest[kRegisters];  // one each: a single one would make a chain that takes longer than the rest
+  __m256i largest[kRegisters];  // one each: a single one would be a dependency chain that takes longer than
+                                // the rest
   for (__m256i& one : largest) one = _mm256_setzero_si256();
   Index hits = 0, j = 0;
   for (; j + kBlock <= count; j += kBlock) {

@@ -11,10 +11,10 @@ namespace motes::matching::detail {
 
 enum class Instructions { plain, avx2 };
 
-/// The widest instructions of this machine. All give the same bits.
+/// The widest instructions of this machine. All give identical results.
 Instructions best_instructions();
 
-/// What a row's pass found.
+/// The result of a pass over a row.
 template <class T>
 struct RowScan {
   Index hits = 0;

@@ -5,13 +5,13 @@
 
 namespace motes::matching::device::search {
 
-/// What a block has found in a round, before it is appended to the grid's lists: a thousand warps would
+/// The findings of a block in a round, before they are appended to the grid's lists: a thousand warps would
 /// contend for the counters of these.
 struct Found {
   static constexpr int kRoom = 1024;  ///< more goes to the lists at once
   Reach visit[kRoom];
   Index touched[kRoom];
-  int visits, touches;              ///< counted on beyond the room
+  int visits, touches;              ///< also counted beyond the room
   int visits_place, touched_place;  ///< in the lists of all
 };
 

@@ -66,7 +66,7 @@ bool RadixQueue::pop(Entry& out) {
               return a.distance < b.distance;
             })->distance;
     filled_ &= ~(std::uint64_t{1} << (k - 1));
-    for (const Entry& entry : bucket) push(entry);  // all into lower buckets
+    for (const Entry& entry : bucket) push(entry);  // all go into lower buckets
     bucket.clear();
   }
   out = buckets_[0].back();
@@ -192,7 +192,7 @@ void MultiSourcePaths::bid_chain(Index row, std::int64_t& budget) {
     ++counts_.bids;
     auto [best, second, chosen] = two_best(row);
     Column* column = &columns_[at(edges_[at(chosen)].col)];
-    if (column->row != -1 && second == kFar) {  // an only offer has no price
+    if (column->row != -1 && second == kFar) {  // a single offer sets no price
       still_free_.push_back(row);
       return;
     }
@@ -272,7 +272,7 @@ void MultiSourcePaths::auction_stage(Cost epsilon) {
     stop_.check();
     for (Index row = first; row != -1 && budget > 0; --budget) {
       const auto [best, second, chosen] = two_best(row);
-      if (second == kFar) break;  // an only offer has no price
+      if (second == kFar) break;  // a single offer sets no price
       ++counts_.bids;
       Column& column = columns_[at(edges_[at(chosen)].col)];
       column.v -= second - best + epsilon;
@@ -287,7 +287,7 @@ void MultiSourcePaths::match_on_tight_edges() {
   still_free_.clear();
   for (const Index source : free_rows_) {
     const Index end = tight_end(source);
-    if (end == -1) {  // what it has seen stays marked
+    if (end == -1) {  // visited columns stay marked
       still_free_.push_back(source);
       continue;
     }

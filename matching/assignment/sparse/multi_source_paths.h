@@ -26,7 +26,7 @@ class RadixQueue {
     buckets_[k].push_back(entry);
     if (k > 0) filled_ |= std::uint64_t{1} << (k - 1);
   }
-  /// An entry of least distance; false when there is none.
+  /// Takes an entry of least distance; false if there is none.
   bool pop(Entry& out);
 
  private:
@@ -45,7 +45,7 @@ class MultiSourcePaths {
  public:
   struct Counts {
     std::int64_t bids = 0, augmentations = 0, phases = 0, settled = 0;
-    std::int64_t looks = 0;  ///< at edges, in searches and forests
+    std::int64_t looks = 0;  ///< edges examined, in searches and forests
   };
 
   /// Any duals, any matching (-1: free), [size] each.
@@ -78,10 +78,10 @@ class MultiSourcePaths {
     Cost cost;
     Index col;
   };
-  /// What a relaxation needs of a column, in one half of a cache line.
+  /// The data of a column that a relaxation needs, in half a cache line.
   struct Column {
     Cost v = 0, distance = 0;
-    Index row = -1, via_row = -1, via_place = -1;  ///< matched row; how the search came here
+    Index row = -1, via_row = -1, via_place = -1;  ///< matched row; the row and edge that reached the column
     std::uint32_t stamp = 0;                       ///< see reached_stamp
   };
 

@@ -111,7 +111,7 @@ void reduce_rows(State& state, std::vector<Index>& now, std::vector<Index>& disp
       const Offers offers = offers_of(state, row);
       if (offers.best_edge == kNoEdge) {
         if (offers.best == kInfiniteCost) work.infeasible = true;
-        continue;  // the exit is best, for good
+        continue;  // the exit is the best, permanently
       }
       const Index col = state.col(offers.best_edge);
       const Index holder = state.col_to_row[at(col)];
