@@ -1,5 +1,5 @@
 #pragma once
-/// What the searches on the CPU share: marks that several threads set, scratch memory of each thread,
+/// Common parts of the searches on the CPU: marks that several threads set, scratch memory of each thread,
 /// depth-first search.
 ///
 /// Memory order. Within a pass, threads share three kinds of words: marks (Stamps), each of which is won by
@@ -72,9 +72,9 @@ struct Step {
 /// Scratch memory of one thread; aligned so that no two share a cache line.
 struct alignas(64) Lane {
   std::vector<Index> next;          ///< vertices for the next round or level
-  std::vector<Index> queue;         ///< a breadth-first search of its own
+  std::vector<Index> queue;         ///< of the thread's own breadth-first search
   std::vector<Index> joined, left;  ///< vertices in and not in a forest
-  std::vector<Step> path;           ///< a depth-first search of its own
+  std::vector<Step> path;           ///< of the thread's own depth-first search
   std::int64_t edges = 0, augmentations = 0, path_edges = 0, pushes = 0;
 };
 
@@ -106,7 +106,7 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
     if (k + 2 * kAhead < end) {
       const Index* list = neighbours + offsets[vertex(2 * kAhead)];
       __builtin_prefetch(list);
-      __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
+      __builtin_prefetch(list + kLine - 4);  // a short list that exceeds the first line ends in this one
     }
     if (words != nullptr && k + kAhead < end) {
       // The same number for every list, since a branch on its length would be mispredicted.
@@ -138,7 +138,7 @@ class Frontier {
   Frontier() = default;
   explicit Frontier(std::vector<Index> list) : size_(std::ssize(list)) { lists_.push_back(std::move(list)); }
 
-  /// Takes over one list of each lane, which are left empty.
+  /// Takes one list of each lane, and leaves the lanes' lists empty.
   void take(std::vector<Lane>& lanes, std::vector<Index> Lane::*list = &Lane::next) {
     lists_.resize(lanes.size());
     size_ = 0;
@@ -221,7 +221,7 @@ std::vector<Index> free_rows(const Graph& graph, const Mates& mates, int threads
   return out;
 }
 
-/// Rows that got a column leave the list.
+/// Removes the rows that got a column from the list.
 inline void drop_matched(const Mates& mates, std::vector<Index>& rows) {
   std::erase_if(rows, [&](Index i) { return mates.row_to_col[at(i)] != -1; });
 }

@@ -25,7 +25,7 @@ namespace {
 
 constexpr Index kUnvisited = -1;
 
-/// A list whose end is written before it is known how many of the values are kept.
+/// A list to whose end more values are written than are kept.
 template <class T>
 class GrowingList {
  public:
@@ -68,11 +68,11 @@ struct Part {
 struct alignas(64) Region {
   Part rows, cols;
   std::vector<Index> unvisited;  ///< columns in no region, of a range of the old numbers
-  Index name = 0;                ///< what marks its vertices in Side::number
+  Index name = 0;                ///< the mark of its vertices in Side::number
 };
 
-/// The vertices that one thread has seen, a bit for each vertex of a side. Side::number holds this for all
-/// threads, but reading a cache line there that others write has to wait for them.
+/// The vertices that one thread has visited, one bit for each vertex of a side. Side::number has this for all
+/// threads, but a read of a cache line that other threads write has to wait for them.
 struct VisitedBits {
   RawArray<std::uint32_t> rows, cols;
   RawArray<Index> fresh;  ///< seen for the first time
@@ -327,7 +327,7 @@ class Regions {
   void lists(const Part& part, const Side& other, RawArray<std::uint32_t>& new_offsets,
              RawArray<Index>& out) const {
     std::size_t next = part.first, filled = part.first_edge, begin = 0, read = 0;
-    const auto copy = [&] {  // what was read since `begin`
+    const auto copy = [&] {  // the lists read since `begin`
       reader_.look_up(part.lists.span().subspan(begin, read - begin), other.number.data(), &out[filled]);
       filled += read - begin;
     };

@@ -62,7 +62,7 @@ bool scattered(const BipartiteGraphView& graph) {
 }
 
 bool may_have_places(const BipartiteGraphView& graph) {
-  // Longer lists cost more to copy than their neighbours' nearness spares.
+  // The copy of longer lists costs more than their local neighbours save.
   constexpr Offset kMostDegree = 40;
   if (graph.rows == 0 || graph.edges() > kMostDegree * graph.rows) return false;
   constexpr Index kSample = 1024;

@@ -17,8 +17,8 @@ using ReorderedGraph = BasicTwoSidedGraph<std::uint32_t>;
 struct BfsReordering {
   RawArray<Index> rows, cols;  ///< [rows + 1], [cols + 1], the last unused: of a new number, the old one
   RawArray<std::uint32_t> row_offsets, col_offsets;  ///< [rows + 1], [cols + 1]
-  RawArray<Index> col_index, row_index;              ///< [nnz], in no order within a row or column
-  std::vector<Index> row_borders, col_borders;       ///< [threads + 1] where the ranges begin, and all
+  RawArray<Index> col_index, row_index;              ///< [nnz], unsorted within a row or column
+  std::vector<Index> row_borders, col_borders;  ///< [threads + 1] the starts of the ranges, and the total
 
   RawArray<Index> new_col;  ///< [cols] of an old number, the new one
 

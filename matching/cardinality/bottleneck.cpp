@@ -145,7 +145,7 @@ class Growth {
   std::vector<Cost> length_;  ///< [nnz] each row's edges, the shortest first
   std::vector<Index> col_;    ///< [nnz] likewise
   std::vector<Index> row_to_col_;
-  std::vector<Index> root_;             ///< [rows] of the row's tree; -1: in none
+  std::vector<Index> root_;             ///< [rows] root of the row's tree; -1: in no tree
   std::vector<std::uint32_t> version_;  ///< [rows] offers with an older version are invalid
   std::vector<Offset> cursor_;          ///< [rows] the first edge that was not offered yet
   std::vector<Index> tree_cols_;        ///< [rows] of a root: one column of its tree, linked to the others

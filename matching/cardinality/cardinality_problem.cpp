@@ -33,7 +33,7 @@ void check_lengths(const CardinalityProblem& problem) {
                                 " entries, not one per edge (" + std::to_string(graph.edges()) + ")");
 }
 
-/// An edge on its way to its column.
+/// An edge that is being sorted to its column.
 struct Edge {
   Index row, col;
 };

@@ -48,7 +48,7 @@ void check_length(const CardinalityProblem& problem, std::span<const Index> star
                                 std::to_string(rows));
 }
 
-/// Enters the pairs of a start of the right length in the mates. Returns false, and leaves the mates
+/// Copies the pairs of a start of the right length to the mates. Returns false, and leaves the mates
 /// undefined, if a pair is wrong. If several rows have the same column, the last one written stays, and a
 /// second pass detects the others: this is cheaper for several threads than an exchange for each pair.
 bool enter_start(const CardinalityProblem& problem, std::span<const Index> start, int threads, Mates& mates) {
@@ -87,7 +87,7 @@ bool enter_start(const CardinalityProblem& problem, std::span<const Index> start
   });
 }
 
-/// Entries that are -1.
+/// The number of entries that are -1.
 std::int64_t count_free(std::span<const Index> mates, int threads) {
   std::int64_t count = 0;
   all_parts_valid(threads, mates.size(), [&](std::size_t begin, std::size_t end) {
@@ -156,7 +156,7 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
       const GivenStart to_enter{start, answer.matching.stats.initial_assignments};
       run_on_device(execution, problem, to_enter, mates, answer.stats);
     } catch (const FaultyStart&) {
-      checked_start(problem, start, execution.threads);  // says which pair
+      checked_start(problem, start, execution.threads);  // throws, and names the pair
       throw;
     }
   } else {

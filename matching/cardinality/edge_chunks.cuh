@@ -13,9 +13,9 @@ namespace motes::matching::device {
 
 constexpr int kChunkEdges = 64;  ///< edges of a row that one group visits
 
-/// Edges of one row, and the column that it has.
+/// Edges of one row, and the row's matched column.
 struct alignas(16) EdgeChunk {
-  unsigned long long edges;  ///< first << 8 | how many
+  unsigned long long edges;  ///< first << 8 | number of edges
   Index row, col;
   __device__ Offset begin() const { return static_cast<Offset>(edges >> 8); }
   __device__ int count() const { return static_cast<int>(edges & 0xff); }
@@ -31,7 +31,7 @@ inline std::size_t most_edge_chunks(Index rows, Offset edges) {
   return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kChunkEdges);
 }
 
-/// Hands the edges begin to end of a row to put(chunk), at most kChunkEdges at a time.
+/// Passes the edges [begin, end) of a row to put(chunk), at most kChunkEdges at a time.
 template <class Put>
 __device__ void for_chunks(Index row, Index col, Offset begin, Offset end, Put&& put) {
   for (; begin < end; begin += kChunkEdges)
@@ -56,7 +56,7 @@ struct Staging {
   EdgeChunk chunk[kRoom];
   int count, base;
 
-  /// Keeps a chunk or, if there is no room, adds it to the grid's list.
+  /// Stores a chunk in shared memory or, if that is full, in the grid's list.
   __device__ void put(const EdgeChunk& some, EdgeChunk* list, int* list_count) {
     const int place = atomicAdd(&count, 1);
     if (place < kRoom)
@@ -64,7 +64,7 @@ struct Staging {
     else
       list[place_in(list_count)] = some;
   }
-  /// Moves what was gathered to the grid's list. The whole block calls; `count` begins at 0.
+  /// Moves the gathered chunks to the grid's list. The whole block must call it; `count` begins at 0.
   __device__ void flush(EdgeChunk* list, int* list_count) {
     __syncthreads();
     const int staged = min(count, kRoom);

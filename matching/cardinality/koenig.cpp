@@ -17,7 +17,8 @@ using detail::GraphSide;
 
 std::string name(const char* kind, Index k) { return kind + (" " + std::to_string(k)); }
 
-/// First fault of mates as a matching of `other` vertices, in words; says nothing of edges. Empty: none.
+/// Describes the first inconsistency of mates as a matching with `other` vertices, without a check of edges;
+/// empty if there is none.
 std::string fault_of_mates(const Matching& answer, Index rows, Index cols) {
   if (answer.row_to_col.size() != at(rows) || answer.col_to_row.size() != at(cols))
     return "matching has the wrong number of rows or columns";
@@ -69,8 +70,8 @@ void require_matching(const CardinalityProblem& problem, const Matching& answer)
   if (!fault.empty()) throw std::invalid_argument("certificate: " + fault);
 }
 
-/// Marks the members, which must be distinct vertices of 0..count-1; returns the first fault in words, or an
-/// empty text.
+/// Marks the members, which must be distinct vertices of 0..count-1; returns a description of the first
+/// fault, or an empty text.
 std::string mark(std::span<const Index> members, Index count, const char* kind, std::vector<char>& marked) {
   marked.assign(at(count), 0);
   for (const Index k : members) {

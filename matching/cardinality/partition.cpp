@@ -13,7 +13,7 @@ Partition::Partition(const Graph& graph, int parts) {
   const auto weight_before = [&](Index row) { return row + static_cast<Offset>(graph.row_offsets[row]); };
   for (std::size_t k = 0; k <= count; ++k) {
     const Offset wanted = weight / parts * static_cast<Offset>(k);
-    Index low = 0, high = graph.rows;  // the first row with as much before it
+    Index low = 0, high = graph.rows;  // the first row with that many before it
     while (low < high) {
       const Index middle = low + (high - low) / 2;
       if (weight_before(middle) < wanted)

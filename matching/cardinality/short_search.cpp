@@ -56,7 +56,7 @@ class Searches {
   }
 
  private:
-  /// The next edge to look at of a row on the path; of its list, forwards or backwards.
+  /// The next edge of a row on the path, forwards or backwards in its list.
   struct Place {
     Index row = -1, col = -1;
     Offset next = 0;
@@ -161,8 +161,8 @@ class Searches {
   const TwoSidedGraph& graph_;
   Mates& mates_;
   CardinalityStats& stats_;
-  std::unique_ptr<Offset[]> ahead_;  ///< [rows] columns before this edge are taken, and will be
-  std::vector<std::uint32_t> seen_;  ///< [cols] the last phase that saw it
+  std::unique_ptr<Offset[]> ahead_;  ///< [rows] columns before this edge are taken, and stay so
+  std::vector<std::uint32_t> seen_;  ///< [cols] the last phase that visited it
   std::uint32_t phase_ = 0;
   std::vector<Index> free_;  ///< rows with edges
   std::vector<Place> path_;

@@ -20,7 +20,8 @@ __global__ void count_kernel(const Index* col_index, Offset edges, unsigned long
     atomicAdd(count + col_index[e], 1ULL);
 }
 
-/// Edges to their columns, a warp per row; where in its column an edge lands depends on timing.
+/// Copies edges to their columns, one warp per row; the position of an edge within its column depends on
+/// timing.
 __global__ void scatter_kernel(const Offset* row_offsets, const Index* col_index, Index rows,
                                unsigned long long* next, Index* row_index) {
   const unsigned lane = threadIdx.x % 32;
@@ -45,7 +46,7 @@ __device__ bool has_edge(const DeviceSides& sides, Index row, Index col) {
   return false;
 }
 
-/// Enters the start; if two rows have the same column, one of them.
+/// Copies the start to the mates; if two rows have the same column, one of them wins.
 __global__ void enter_kernel(DeviceSides sides, const Index* start, bool ask_edges, Index* row_to_col,
                              Index* col_to_row, Tally* tally) {
   for (Offset k = gpu::thread_index<Offset>(); k < sides.rows; k += gpu::thread_total<Offset>()) {

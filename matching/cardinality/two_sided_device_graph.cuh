@@ -17,7 +17,7 @@ using DeviceSides = TwoSidedGraph;
 DeviceSides bring_over(gpu::Arena& arena, const CardinalityProblem& problem, bool columns);
 
 /// Runs f(arena, sides) with the execution's arena, cleared; counts the seconds of both steps. `scratch`:
-/// about how many bytes f takes, mates apart.
+/// approximate memory of f in bytes, without mates.
 template <class F>
 void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
                 CardinalityStats& stats, F&& f, std::size_t scratch = 0);
@@ -35,13 +35,13 @@ class DeviceMates {
   std::size_t rows, cols;
   DeviceMates(gpu::Arena& arena, std::size_t row_count, std::size_t col_count);
 
-  /// Enters the pairs of a start of the right length, without invalid ones (download() reports them). Whether
+  /// Copies the pairs of a start of the right length, without invalid ones (download() reports them). Whether
   /// pairs are edges is checked only if `problem` is in host memory. Returns whether there are any pairs.
   bool upload(gpu::Arena& arena, const CardinalityProblem& problem, const DeviceSides& sides,
               const GivenStart& start);
-  /// Pairs that came with upload().
+  /// The number of pairs given to upload().
   std::int64_t given() const { return given_; }
-  /// Touches the memory that download() fills, while the device works.
+  /// Touches the pages that download() will fill, while the device works.
   void make_room(const Execution& execution, Mates& mates) const;
   /// Allocates the mates on the host while it waits for the stream, and fills them. Returns the number of
   /// pairs gained over the start. Throws FaultyStart.
@@ -52,7 +52,7 @@ class DeviceMates {
   std::int64_t given_ = 0;
 };
 
-/// Bytes of the problem's arrays that bring_over takes room for, and of mates.
+/// Bytes of the problem's arrays that bring_over copies, and of mates.
 std::size_t bytes_on_device(const CardinalityProblem& problem, bool columns);
 
 template <class F>

@@ -1,4 +1,4 @@
-/// `ms-bfs` and `ms-bfs-graft` on the CPU, and when a search is cut short.
+/// `ms-bfs` and `ms-bfs-graft` on the CPU, and the rule that stops a search early.
 
 #include "matching/cardinality/ms_bfs/ms_bfs.h"
 
@@ -66,8 +66,8 @@ class Forest {
     reachable_ = reachable;
   }
 
-  /// Returns false if it stopped because trees do not pay (only with `may_stop`): free rows that may have
-  /// paths are left.
+  /// Returns false if it stopped because trees take too long (only with `may_stop`), with free rows that may
+  /// have paths.
   bool run(bool may_stop) {
     frontier_ = roots_;
     std::int64_t paths_before = 0, edges_before = stats_.edges_traversed;
@@ -124,7 +124,7 @@ class Forest {
     return std::atomic_ref(word).compare_exchange_strong(none, root, std::memory_order_relaxed);
   }
 
-  /// The column joins the tree of `row` (Algorithm 5). It is the caller's.
+  /// Adds the column, which the caller has won, to the tree of `row` (Algorithm 5).
   void join(Index col, Index row, Index root, Lane& lane) {
     parent_[at(col)] = row;
     lane.joined.push_back(col);

@@ -46,7 +46,7 @@ void tell_stats(const Report& report, const std::vector<PhaseRecord>& records,
   second("graft", report.graft_ns);
 }
 
-/// About how many bytes it takes.
+/// The approximate memory of a solution in bytes.
 std::size_t forest_bytes(const CardinalityProblem& problem) {
   const auto rows = static_cast<std::size_t>(problem.graph.rows),
              cols = static_cast<std::size_t>(problem.graph.cols);

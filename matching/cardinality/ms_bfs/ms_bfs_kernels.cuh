@@ -40,7 +40,7 @@ __device__ inline int flip(const Forest& f, Index col, unsigned root) {
   }
 }
 
-/// The whole grid calls.
+/// The whole grid must call it.
 __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* roots, int count,
                                  EdgeChunk* next, int* next_count) {
   for (int k = gpu::thread_index(); k < count; k += gpu::thread_total()) {

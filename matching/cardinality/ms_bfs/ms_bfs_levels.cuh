@@ -18,7 +18,7 @@ __device__ inline unsigned long long downwards(const Forest& f, const EdgeChunk&
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
       col[d] = e + d * kLanes < chunk.count() ? f.graph.col_index[chunk.begin() + e + d * kLanes] : -1;
-    const Index leaf = __ldcg(f.leaf + root);  // under way while the words are
+    const Index leaf = __ldcg(f.leaf + root);  // loaded at the same time as the words
 #pragma unroll
     for (int d = 0; d < kSide; ++d) seen[d] = col[d] != -1 ? __ldcg(f.word + col[d]) : Word{0};
     if (leaf != -1) return 0;
@@ -89,7 +89,7 @@ __device__ inline Index active_row(const Forest& f, Offset e, Offset end, int st
   return -1;
 }
 
-/// Keeps a column that is in no tree or, where there is no room, puts it into the grid's list.
+/// Stores a column that is in no tree in shared memory or, if that is full, in the grid's list.
 __device__ inline void put_left(Shared& shared, Index col, Index* list, int* list_count) {
   const int place = atomicAdd(&shared.left_count, 1);
   if (place < kLeft)
@@ -97,7 +97,7 @@ __device__ inline void put_left(Shared& shared, Index col, Index* list, int* lis
   else
     list[place_in(list_count)] = col;
 }
-/// Moves them to the grid's list. The whole block calls; `left_count` begins at 0.
+/// Moves them to the grid's list. The whole block must call it; `left_count` begins at 0.
 __device__ inline void flush_left(Shared& shared, Index* list, int* list_count) {
   __syncthreads();
   const int count = min(shared.left_count, kLeft);
@@ -110,7 +110,7 @@ __device__ inline void flush_left(Shared& shared, Index* list, int* list_count) 
 }
 
 /// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
-/// the list `left`, where there is one. Called by the whole grid. Returns the edges scanned.
+/// the list `left`, if there is one. Called by the whole grid. Returns the edges scanned.
 template <int kLanes, class ColOf>
 __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of,
                                              EdgeChunk* next, int* next_count, Index* left, int* left_count,
@@ -219,7 +219,7 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
     EdgeChunk* next = shared.staging.chunk + (hop + 1) % 2 * kHalf;
     int* next_count = shared.hop_count + (hop + 1) % 3;
     Joined joined;
-    int others_grown = 0;  // under way while the edges are
+    int others_grown = 0;  // loaded at the same time as the edges
     if (threadIdx.x == 0) others_grown = __ldcg(grown);
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
       at.edges += downwards<kLanes>(f, now[k], joined, [&](const EdgeChunk& some) {

@@ -6,7 +6,7 @@
 namespace motes::matching::device::ms_bfs {
 
 constexpr int kBlock = 1024;
-constexpr int kSide = 4;   ///< edges that a lane reads side by side
+constexpr int kSide = 4;   ///< edges that a lane reads at the same time
 constexpr int kFew = 256;  ///< chunks of a frontier up to which it is always explored top-down
 constexpr int kApart =
     1024;                 ///< chunks of a frontier per block, up to which each block explores its part alone
@@ -27,7 +27,7 @@ __device__ inline Word word_of(unsigned root, Index mate) {
 __device__ inline unsigned root_of(Word word) { return static_cast<unsigned>(word >> 32); }
 __device__ inline Index mate_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
 
-/// What one phase did.
+/// Figures of one phase.
 struct PhaseRecord {
   int levels, gained;
 };
@@ -77,7 +77,7 @@ struct Shared {
   int hubs, row;
 };
 
-/// What a thread found in a round, added up once per block.
+/// The results of a thread in a round, added up once per block.
 struct Joined {
   int rows = 0, leaves = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace motes::matching::detail {
 
-/// Lists read where they are. The same names as EllGraph.
+/// Lists read in place, with the interface of EllGraph.
 class CsrAdjacency {
  public:
   explicit CsrAdjacency(const TwoSidedGraph& graph) : graph_(graph), reader_(adjacency_reader()) {}
@@ -54,15 +54,15 @@ class CsrAdjacency {
     prefetch_early(offsets + vertices[kAskedAhead]);
     const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
     prefetch_early(list);
-    prefetch_early(list + 12);  // a short list that does not end in the first line, ends there
-    prefetch_early(list + 28);  // of a longer one most
+    prefetch_early(list + 12);  // a short list that exceeds the first line ends in this one
+    prefetch_early(list + 28);  // most of a longer list
     prefetch_early(list + 40);
   }
   const TwoSidedGraph& graph_;
   const AdjacencyReader reader_;
 };
 
-/// The graph's lists, in slots once that is asked for and allowed.
+/// The graph's lists, in slots if this is requested and possible.
 class Layout {
  public:
   Layout(const TwoSidedGraph& graph, bool slots_allowed)

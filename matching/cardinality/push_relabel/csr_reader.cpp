@@ -11,7 +11,7 @@
 namespace motes::matching::detail {
 namespace {
 
-/// The least two of words label << 32 | place.
+/// The two least of the words label << 32 | index.
 struct LeastTwo {
   static constexpr std::uint64_t kNone = std::uint64_t{kShortNoPath} << 32;
   std::uint64_t best = kNone, second = kNone;
@@ -91,19 +91,19 @@ MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(less))) & 0xffffu;
 }
 
-/// The first `count` of a list, at most kWidth.
+/// The first `count` neighbours of a list, at most kWidth.
 MOTES_AVX512 inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<std::uint32_t>(count)));
 }
 
-/// Up to kWidth columns of a list: the least label and where it is, and the least of the others.
+/// The least label among up to kWidth columns of a list, its position, and the least of the other labels.
 struct Least {
   std::uint32_t label, place, second;
 };
 MOTES_AVX512 inline Least wide_least(const Index* list, std::int64_t count, const ShortLabel* label_of) {
   const __mmask16 lanes = first_lanes(count);
   const __m512i cols = _mm512_maskz_loadu_epi32(lanes, list);
-  // Four bytes each, of which two are kept.
+  // Gathers four bytes each, and uses two of them.
   const __m512i words = _mm512_mask_i32gather_epi32(_mm512_set1_epi32(-1), lanes, cols, label_of, 2);
   const __m256i labels = _mm512_cvtepi32_epi16(words);
   const std::uint32_t label = least_of(labels);
@@ -141,7 +141,7 @@ MOTES_AVX512 std::int64_t wide_offers(const CsrView<OffsetType>& lists, std::spa
   return looks;
 }
 
-/// Rows adjacent to some columns, as read, with a bit for each that seemed unvisited.
+/// Rows adjacent to some columns, with a bit for each that was unvisited when it was read.
 struct Stage {
   static constexpr std::size_t kLines = 16;
   alignas(64) Index rows[kLines][16];

@@ -58,7 +58,7 @@ inline void look_ahead(const CsrView<OffsetType>& lists, std::span<const Index> 
   for (std::size_t k = begin == 0 ? 0 : up_to(begin + kListsAhead); k < up_to(end + kListsAhead); ++k) {
     const Index* list = lists.neighbours + lists.offsets[vertices[k]];
     prefetch(list);
-    prefetch(list + 12);  // a short list that does not end in the first line, ends there
+    prefetch(list + 12);  // a short list that exceeds the first line ends in this one
   }
   for (std::size_t k = up_to(begin + 2 * kListsAhead); k < up_to(end + 2 * kListsAhead); ++k)
     prefetch(lists.offsets + vertices[k]);
@@ -77,8 +77,8 @@ struct Settled {
 };
 
 /// Functions on the vertices [begin, end) of a list; the lists of later ones are prefetched. Labels may be
-/// read two bytes beyond their end. Other threads may write labels meanwhile: a value read is one that the
-/// label had at some time.
+/// read two bytes beyond their end. Other threads may write labels meanwhile: a value read is one of the
+/// label's values in the meantime.
 template <class OffsetType>
 struct CsrReader {
   /// out[k]: of rows[begin + k], which has columns. Returns the columns read.

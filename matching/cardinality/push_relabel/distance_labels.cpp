@@ -148,7 +148,8 @@ class DistanceLabels<Graph>::Search {
     mine_.size = static_cast<std::int64_t>(place_.size);
   }
 
-  /// Room for `more` columns, the free columns of this thread's parts, and one column for each of its rows.
+  /// Makes room for `more` columns, the free columns of this thread's parts, and one column for each of its
+  /// rows.
   void make_room(std::size_t more) {
     std::size_t most = CsrReader<OffsetType>::kSlack + more;
     each_part([&](std::size_t part) {
@@ -280,7 +281,7 @@ class DistanceLabels<Graph>::Search {
     for (std::size_t k = 0; k < settled.cols; ++k) prefetch(labels_.graph_.col_offsets + cols[k]);
     return settled;
   }
-  /// Each column of the frontier gets its label when its turn comes.
+  /// Sets the label of a column of the frontier to the current level.
   void set_label(Index col) {
     labels_.short_[at(col)] = short_of(level_);
     if (level_ < kShortFar) [[likely]]
@@ -289,7 +290,7 @@ class DistanceLabels<Graph>::Search {
     word = word_of(level_, row_of(word));
   }
 
-  /// The columns found last get their labels.
+  /// Sets the labels of the columns found last.
   void end() {
     receive();
     for (std::size_t k = 0; k < place_.size; ++k) set_label(place_.cols[turn_][k]);

@@ -92,8 +92,8 @@ class DistanceLabels {
   /// Gives up a free row that has no path: clears the column that it had last.
   void give_up(Index row) { mate_[at(row)] = -1; }
 
-  /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, in
-  /// all threads.
+  /// Calls pair(row, col) for each pair of the current matching and free(col) for each free column, in all
+  /// threads.
   template <class Pair, class Free>
   void for_each_column(const Pair& pair, const Free& free) {
     over_parts([&](std::size_t part) {
@@ -114,12 +114,12 @@ class DistanceLabels {
 
   std::vector<Lane>& lanes() { return lanes_; }  ///< [threads]
   const Partition& partition() const { return partition_; }
-  /// Thread whose the row is.
+  /// The thread that owns the row.
   std::size_t owner(Index row) const { return at(owners_[at(row >> partition_.grain_shift())]); }
   const CsrReader<OffsetType>& reader() const { return reader_; }
 
  private:
-  /// What the threads of a relabelling report at a barrier.
+  /// The report of a relabelling's threads at a barrier.
   struct Report {
     std::int64_t size = 0;     ///< of the frontier, including mail
     std::int64_t reached = 0;  ///< rows without a column, of all levels
@@ -135,7 +135,7 @@ class DistanceLabels {
       return *this;
     }
   };
-  /// What a thread keeps from one relabelling to the next.
+  /// The memory of a thread between relabellings.
   struct alignas(64) Place {
     RawArray<std::uint32_t> seen;  ///< a bit for each row: own rows visited, and rows sent to others
     std::vector<Index> free;       ///< columns of its parts that were free at the last relabelling
@@ -155,7 +155,7 @@ class DistanceLabels {
   const std::vector<Index> owners_;  ///< of grains of rows
   std::vector<Lane> lanes_;
   RawArray<Word> words_;        ///< [cols] label << 32 | row, or kNoRow
-  RawArray<ShortLabel> short_;  ///< [cols + 1] the last is read and not used
+  RawArray<ShortLabel> short_;  ///< [cols + 1] the last one is read but not used
   RawArray<Index> mate_;        ///< [rows] column; of active rows the one that they had last; -1: none
   std::vector<Place> places_;   ///< [threads]
   std::uint32_t limit_;

@@ -68,7 +68,7 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
 template <std::size_t kCount>
 void fill(const Filling& of) {
 #if MOTES_HAS_AVX512
-  // Large arrays begin with a page.
+  // Large arrays are aligned to pages.
   const bool lines = kCount >= 16 && at(of.vertices) * kCount * sizeof(Index) >= HostBlocks::kPage;
   if (has_avx512()) return lines ? wide_fill<kCount, (kCount >= 16)>(of) : wide_fill<kCount, false>(of);
 #endif

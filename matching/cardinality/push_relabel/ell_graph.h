@@ -38,10 +38,11 @@ inline constexpr std::size_t kMostSlots = 48;
 /// The most lists in one batch, and the number of vertices after the batch that must be readable, since
 /// their lists are prefetched.
 inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 64, kAskedAhead = 64;
-/// Room for the neighbours of a batch of vertices, one list after another, and for some words after the last.
+/// Memory for the neighbours of a batch of vertices, one list after another, and for some words after the
+/// last.
 inline constexpr std::size_t kFlatRoom = (kColsAtOnce + 1) * kMostSlots;
 
-/// The offers of a batch of rows, each in its place.
+/// The offers of a batch of rows, in the rows' order.
 struct Offers {
   alignas(64) std::array<Index, kRowsAtOnce> col;
   alignas(64) std::array<std::uint32_t, kRowsAtOnce> label, second;
@@ -65,7 +66,8 @@ struct EllReader {
                                Index none, Offers& out);
   ReadOffers<std::uint8_t> offers_8;
   ReadOffers<std::uint16_t> offers_16;
-  /// Which slots' bits are not set, a word for each of up to kColsAtOnce vertices. The bit of `none` is set.
+  /// Marks the slots whose bits are not set, in a word for each of up to kColsAtOnce vertices. The bit of
+  /// `none` is set.
   Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
                  std::uint64_t* out);
   /// Writes the neighbours of up to kColsAtOnce vertices one after another; `looks` is their number.
@@ -100,8 +102,8 @@ class EllGraph {
   /// O(rows + cols + nnz); 32, 64, 128 or 192 bytes a vertex.
   explicit EllGraph(const TwoSidedGraph& graph);
 
-  /// What the columns of up to kRowsAtOnce rows offer; kAskedAhead more rows can be read behind them. Returns
-  /// the columns read.
+  /// The best offers to up to kRowsAtOnce rows by their columns; kAskedAhead more rows must be readable after
+  /// them. Returns the columns read.
   template <class Label>
   std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
     Visit visit;
@@ -122,7 +124,7 @@ class EllGraph {
       }
     return visit.looks;
   }
-  /// The offer of one row.
+  /// The best offer to one row.
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
     return list_reader_.offer(graph_->cols_of(row), label_of);
@@ -150,7 +152,7 @@ class EllGraph {
     return first == cols.end() ? -1 : *first;
   }
   /// The neighbours of up to kColsAtOnce columns as far as they lie in slots, one list after another;
-  /// kAskedAhead more columns can be read behind them.
+  /// kAskedAhead more columns must be readable after them.
   Visit flat_cols(std::span<const Index> cols, Index* flat) const {
     return reader_.flatten(col_slots_.data(), cols, graph_->rows, flat);
   }

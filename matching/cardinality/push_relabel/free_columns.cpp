@@ -41,7 +41,7 @@ std::vector<std::vector<Index>> take_free_columns(const Graph& graph, const Part
   partition.over_parts(threads, [&](std::size_t part) {
     const Index begin = by_place ? same_share(partition.first_row(part)) : 0;
     const Index end = by_place ? same_share(partition.end_row(part)) : graph.cols;
-    std::vector<Index> left;  // apart from what other threads write
+    std::vector<Index> left;  // separate from the other threads' data
     left.swap(free[part % free.size()]);
     std::int64_t made = 0;
     for (Index i = partition.first_row(part); i < partition.end_row(part); ++i) {

@@ -7,10 +7,10 @@
 
 namespace motes::matching::detail {
 
-/// Gives each free row its first free column. `by_place`: where rows are numbered by place, the first ones of
-/// a part would take what the last ones of the part before it need (as in init/starts.h); so they take
-/// columns of the same share of all first. Returns the rows that are left free and have edges, a list for
-/// each thread, of its parts. Pairs are counted in stats.augmentations. O(nnz).
+/// Gives each free row its first free column. `by_place`: if rows are numbered by position in space, the
+/// first ones of a part would take the columns that the last ones of the previous part need (as in
+/// init/starts.h); so they take columns of the same share of all first. Returns the rows that are left free
+/// and have edges, a list for each thread, of its parts. Pairs are counted in stats.augmentations. O(nnz).
 template <class Graph>
 std::vector<std::vector<Index>> take_free_columns(const Graph& graph, const Partition& partition, int threads,
                                                   bool by_place, Mates& mates, CardinalityStats& stats);

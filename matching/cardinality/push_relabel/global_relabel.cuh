@@ -12,7 +12,7 @@
 /// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
 /// reads as one more than the current level. If the search is exhausted instead, it reads as kNoPath.
 ///
-/// What a search needs to know of a row is in one word: until the row is reached, the range of its column's
+/// The data of a row that a search needs is in one word: until the row is reached, the range of its column's
 /// edges on the column side, so that the lane that reaches it can list them without another read; from then
 /// on, its level. An atomic minimum of the two leaves the right one. Labels are written to the columns'
 /// words afterwards.

@@ -37,7 +37,7 @@ __device__ unsigned group_min(unsigned value) {
   return value;
 }
 
-/// The columns of a row that one lane of a group holds.
+/// The columns of a row that are in one lane of a group.
 template <class S>
 struct Look {
   static constexpr int kEach = S::kEach;
@@ -122,7 +122,7 @@ __device__ __forceinline__ void end_chain(const Push& p, Index row, unsigned lea
     left[atomicAdd(left_count, 1)] = row;
 }
 
-/// Adds what the lanes of a warp did to the phase's record.
+/// Adds the counters of a warp's lanes to the phase's record.
 __device__ __forceinline__ void record_chains(const Push& p, int pushes, int steps, int edges,
                                               PhaseRecord& record) {
   edges = static_cast<int>(__reduce_add_sync(kAll, edges));
@@ -149,7 +149,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
   look.list(p, -1, lane);
   look.read(p);
   Index last_col =
-      -1;  // taken by this group while it read the next columns: what it read of this one may be outdated
+      -1;  // taken by this group while it read the next columns: its value of this one may be outdated
   Word last_word = 0;
   bool more = static_cast<int>(first_lane / kLanes) * (thread_total() / kWarp) < active_count;
   int pushes = 0, room = 0, steps = 0, edges = 0;

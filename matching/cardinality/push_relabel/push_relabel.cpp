@@ -226,9 +226,9 @@ class Pushing {
       }
       const Index col = cols[static_cast<std::uint32_t>(best)];
       const Word seen = labels_.look(col);
-      if (Labels::label_of(seen) != label) continue;  // raised since: look again
+      if (Labels::label_of(seen) != label) continue;  // raised since: read again
       const std::uint32_t raised = std::min(Labels::label_of(second) + 1, Labels::kNoPath);
-      if (!labels_.push(col, seen, raised, row)) continue;  // someone was faster: look again
+      if (!labels_.push(col, seen, raised, row)) continue;  // another thread was faster: read again
       ++lane.pushes;
       return Labels::row_of(seen);
     }
@@ -257,7 +257,7 @@ Partition partition_of(const BfsReordering& near, int threads) {
 
 constexpr auto kSameName = [](Index k) { return k; };
 
-/// Without renumbering.
+/// Solves without renumbering.
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
@@ -273,7 +273,7 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace
 
-/// Columns from which renumbering pays: their labels no longer fit in the cache, and neighbours with close
+/// From this many columns renumbering saves time: their labels exceed the cache, and neighbours with close
 /// numbers cause fewer messages between threads.
 constexpr Index kWorthReordering = 1 << 16;
 

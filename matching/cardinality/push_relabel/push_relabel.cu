@@ -30,7 +30,8 @@ struct Gathered {
   int count, base;
 
   __device__ void put(Index index) { item[atomicAdd(&count, 1)] = index; }
-  /// The whole block calls, with `count` at 0 before the first put and at most kThreads put in between.
+  /// The whole block must call it, with `count` at 0 before the first put and at most kThreads put in
+  /// between.
   __device__ void flush(int least, Index* list, int* list_count) {
     __syncthreads();
     const int held = count;
@@ -79,7 +80,7 @@ __global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_t
   }
 }
 
-/// The table of near columns, a thread for each of its places.
+/// Fills the table of near columns, with one thread per entry.
 template <int kWidth>
 __global__ void near_kernel(Push p, Index* near) {
   const DeviceSides& graph = p.graph;
@@ -119,7 +120,7 @@ void launch(gpu::Arena& arena, Push p) {
                                          sizeof(Shared), arena.stream()));
 }
 
-/// Peeling walks along every edge a few times, which does not pay if there are many.
+/// Whether to peel the graph. Peeling follows every edge a few times, which takes too long if there are many.
 bool worth_a_look(Index rows, Index cols, Offset edges) {
   return 2 * edges <= kMostPeeledDegree * (Offset{rows} + cols);
 }

@@ -10,20 +10,20 @@ namespace pushing {
 struct Counters;
 }
 
-/// Whether rows and edges can be told apart in its words.
+/// Whether the graph's row and edge numbers fit its words.
 bool fits_push_relabel(const CardinalityProblem& problem);
 
-/// About how many bytes it takes.
+/// The approximate memory of a solution in bytes.
 std::size_t push_relabel_bytes(const CardinalityProblem& problem);
 
 /// Makes a matching maximum, on the arena's stream, without waiting. `sides` needs its columns. `chain`:
 /// double pushes that a chain makes before the next global relabelling; 0: by its levels. `peeling`: the
-/// peeling that made the start, whose settled vertices are skipped; nullptr: there was none.
+/// peeling that made the start, whose settled vertices are skipped; nullptr if there was none.
 const pushing::Counters* enqueue_push_relabel(gpu::Arena& arena, const DeviceSides& sides, Offset edges,
                                               std::int64_t chain, const DeviceMates& there,
                                               const Peeling* peeling = nullptr);
 
-/// Adds what it counted; waits for the stream.
+/// Adds its counters; waits for the stream.
 void tell_push_relabel(gpu::Arena& arena, const pushing::Counters* counters, CardinalityStats& stats);
 
 }  // namespace motes::matching::device

@@ -52,7 +52,7 @@ __device__ inline EdgeChunk stretch_of(Offset begin, Offset count) {
 __device__ inline Offset begin_of(EdgeChunk chunk) { return static_cast<Offset>(chunk >> kMostColumnBits); }
 __device__ inline int count_of(EdgeChunk chunk) { return static_cast<int>(chunk & kCountMask); }
 
-/// What one phase did.
+/// Figures of one phase.
 struct PhaseRecord {
   int active, reached, levels, longest;
   unsigned long long relabel_ns, push_ns, pushes;
@@ -76,7 +76,7 @@ struct Shape {
   static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane reads
   static constexpr int kNear =
       kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
-                       ///< a reader of the row need not look where its edges begin
+                       ///< a reader of the row does not need the offset of its edges
 };
 constexpr Index kMore =
     -2;  ///< in the last near place: the row's other columns are only in its list of edges
@@ -90,8 +90,8 @@ struct Push {
   EdgeChunk* frontier[2];  ///< [cols + nnz / kChunkEdges]
   Counters* n;
   int chain;                     ///< pushes of a chain in a phase; 0: by the levels of its search
-  Peeling peeling;               ///< n is nullptr where there was none
-  Index *rows_left, *cols_left;  ///< [rows], [cols] what peeling left
+  Peeling peeling;               ///< n is nullptr if there was none
+  Index *rows_left, *cols_left;  ///< [rows], [cols] left by peeling
 
   __device__ bool peeled() const { return peeling.n != nullptr && peeling.n->on != 0; }
 };
@@ -104,7 +104,7 @@ __device__ inline unsigned long long nanoseconds() {
   return now;
 }
 
-/// What a block shares.
+/// The shared memory of a block.
 struct Shared {
   EdgeChunk chunk[kStaged];
   int count, base, reached;
@@ -112,7 +112,7 @@ struct Shared {
       told[2];  ///< of a level: as Counters for a round; and the rows that all blocks reached
 };
 
-/// Hands edges to put(chunk), at most kChunkEdges at a time.
+/// Passes edges to put(chunk), at most kChunkEdges at a time.
 template <class Put>
 __device__ void for_chunks(EdgeChunk edges, Put&& put) {
   Offset begin = begin_of(edges);

@@ -1,5 +1,5 @@
 #pragma once
-/// When to stop pushing and do a global relabelling.
+/// The rule for when to do a global relabelling.
 
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ class RelabelPolicy {
   }
 
  private:
-  /// The same bits everywhere, which std::log does not promise.
+  /// The logarithm, with the same bits on every machine, which std::log does not guarantee.
   static double logarithm(std::int64_t n) {
     int exponent = 0;
     const double half = std::frexp(static_cast<double>(n), &exponent), t = (half - 1) / (half + 1),

@@ -77,7 +77,7 @@ class SequentialPushing {
       const bool fewer = count() < left;
       if (active_count_ != 0) lists.lay_out(stats_);
       reach = pushed || fewer;
-      if (!fewer) most *= 2;  // so that it ends
+      if (!fewer) most *= 2;  // ensures termination
     }
     stats_.augmentations += given - given_up_ - count();
     return reach;
@@ -93,7 +93,7 @@ class SequentialPushing {
   std::span<const Index> active() const { return {active_.data(), active_count_}; }
   std::int64_t count() const { return static_cast<std::int64_t>(active_count_); }
 
-  static constexpr std::size_t kRoom = 8;  ///< labels behind the last
+  static constexpr std::size_t kRoom = 8;  ///< labels after the last
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kMostOfRows = 2;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
@@ -111,7 +111,7 @@ class SequentialPushing {
     return std::max<std::int64_t>(graph_.rows / kOfRows, 64 * stats_.levels.back());
   }
 
-  /// Pads the list, since batches are read beyond its end.
+  /// Pads the list, since batches are read past its end.
   void pad_active() {
     if (active_count_ != 0)
       std::fill_n(active_.data() + active_count_, kAskedAhead, active_[active_count_ - 1]);
@@ -220,7 +220,7 @@ class SequentialPushing {
     const auto follow = [&](std::size_t last) {
       for (; followed != last; ++followed) {
         const Index j = col_of_[at(found_[followed])];
-        met_[size] = std::max(j, 0);  // it may be read ahead
+        met_[size] = std::max(j, 0);  // it may be read in advance
         size += j != -1;
       }
     };
@@ -253,7 +253,7 @@ class SequentialPushing {
     return size;
   }
 
-  /// Whether it was not seen before.
+  /// Marks the vertex as visited; returns whether it was new.
   bool see(Index i) {
     std::uint32_t& word = seen_[at(i) / 32];
     const std::uint32_t before = word;
@@ -339,7 +339,7 @@ class SequentialPushing {
   RawArray<Label> label_;         ///< [cols + kRoom] the last ones kNoPath
   RawArray<Index> row_of_;        ///< [cols] -1 = free
   RawArray<Index> col_of_;        ///< [rows] -1 = free, but not yet of active rows
-  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
+  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and some after the last
   RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
   std::vector<std::size_t> level_ends_;  ///< in met_
   RawArray<Index> found_;                ///< [rows + kFlatRoom] rows of a level

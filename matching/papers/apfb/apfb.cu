@@ -42,7 +42,7 @@ constexpr int kFirstLevel = 2;            ///< the paper's L0
 constexpr int kUnseen = kFirstLevel - 1;  ///< its L0 - 1
 constexpr int kFound = kFirstLevel - 2;   ///< its L0 - 2 of a root that has a path; refined: -column
 constexpr Index kReached = -2;            ///< of a free column
-constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a chunk; columns that a lane reads side by side
+constexpr int kLanes = 4, kSide = 4;      ///< lanes that visit a chunk; columns that a lane reads at once
 using Staged = Staging<1024>;
 constexpr int kAlone = 128;        ///< chunks of a frontier that one block follows alone
 constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier from which many visits are wasted
@@ -86,7 +86,7 @@ __device__ unsigned long long visit(const SearchArrays& s, const EdgeChunk& chun
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
       col[d] = e + d * kLanes < chunk.count() ? s.graph.col_index[chunk.begin() + e + d * kLanes] : -1;
-    if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;  // under way while the mates are
+    if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;  // loaded at the same time as the mates
 #pragma unroll
     for (int d = 0; d < kSide; ++d) mate[d] = col[d] != -1 ? __ldcg(s.col_to_row + col[d]) : kReached;
     if (stopped) return 0;
@@ -196,7 +196,7 @@ __device__ void begin_phase(const SearchArrays& s, Staged& staging, long long ph
   staging.flush(list, count);
 }
 
-/// All levels of a phase. Returns how many.
+/// Searches all levels of a phase. Returns their number.
 template <bool kShortest, bool kRoots>
 __device__ int search(const cooperative_groups::grid_group& grid, const SearchArrays& s, Staged& staging,
                       int* reached, LevelProgress& at) {
@@ -233,7 +233,7 @@ __device__ inline void alternate(const SearchArrays& s, Index col) {
   while (true) {
     Origin next{-1, -1};
     if (up.col != -1) next = s.predecessor[up.col];
-    if (__ldcg(s.row_to_col + up.row) != up.col) return;  // another walker has been here
+    if (__ldcg(s.row_to_col + up.row) != up.col) return;  // another walker has passed
     s.row_to_col[up.row] = col;
     s.col_to_row[col] = up.row;
     if (up.col == -1) return;

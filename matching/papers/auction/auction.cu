@@ -40,7 +40,7 @@ unsigned resident_blocks(gpu::Arena& arena) {
 template <class Entries>
 void bid(gpu::Arena& arena, const Market<Entries>& m, Cost epsilon, unsigned grid) {
   if (m.persons > kFewBidders) {
-    // No more warps than persons: idle blocks only slow the barriers.
+    // At most one warp per person: idle blocks only slow the barriers.
     constexpr Index kWarps = kGridThreads / 32;
     const unsigned wanted = static_cast<unsigned>((m.persons + kWarps - 1) / kWarps);
     Market<Entries> market = m;
@@ -76,7 +76,7 @@ __global__ void fill_columns_kernel(SparseEntries e, Offset* next, Index* row, C
     }
 }
 
-/// The rows of a column are in no order: offers are compared, with ties to the lowest row, and rows are never
+/// The rows of a column are unsorted: offers are compared, ties go to the lowest row, and rows are never
 /// searched for.
 SparseEntries columns_of(gpu::Arena& arena, const SparseEntries& e) {
   const auto cols = static_cast<std::size_t>(e.cols);
@@ -102,7 +102,7 @@ SparseEntries columns_of(gpu::Arena& arena, const SparseEntries& e) {
   return {e.cols, e.rows, offsets, row, cost};
 }
 
-/// Room for the rounds of a direction, and for its short lists.
+/// Memory for the rounds of a direction, and for its short lists.
 template <class Entries>
 void make_room(gpu::Arena& arena, Market<Entries>& m, int frontier) {
   const auto persons = static_cast<std::size_t>(m.persons), objects = static_cast<std::size_t>(m.objects);
@@ -304,7 +304,7 @@ class DeviceLists final : public detail::ListSource {
   Cost *cost_ = nullptr, *bound_ = nullptr;
 };
 
-/// As run_auction, with the bids on the host where that is faster: square problems with short lists, scaled.
+/// As run_auction, with the bids on the host if that is faster: for square problems with short lists, scaled.
 template <class Entries>
 AuctionResult run_where_best(const Execution& execution, gpu::Arena& arena, const CanonicalSides& sides,
                              const DeviceCanonical<Entries>& problem, const AuctionScale& scale,

@@ -37,7 +37,7 @@ __device__ inline void push(const Frontier& f, int half, Index person) {
   f.persons[half][group.shfl(place, 0) + static_cast<int>(group.thread_rank())] = person;
 }
 
-/// Stores a person's decision in its place of the round, and its bid at the object. One thread.
+/// Stores a person's decision at its index in the round, and its bid at the object. Called by one thread.
 template <class Entries>
 __device__ void announce(const Market<Entries>& m, int place, Index person, const Offers& offers,
                          Cost epsilon) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What the CPU and the GPU auction share apart from the bidding rule: scale, schedule, budgets, the
+/// Common parts of the CPU and the GPU auction, without the bidding rule: scale, schedule, budgets, the
 /// starting state, and the exact integer duals at the end. Host code.
 
 #include <cstdint>
@@ -52,7 +52,7 @@ Cost feasible_ceiling(const CanonicalSides& sides, const AuctionScale& scale, co
 std::int64_t round_budget(const CanonicalSides& sides);
 std::int64_t bid_budget(const CanonicalSides& sides);
 
-/// What an auction leaves: duals in auction steps that satisfy epsilon-complementary slackness with
+/// The result of an auction: duals in auction steps that satisfy epsilon-complementary slackness with
 /// epsilon 1.
 struct AuctionResult {
   std::vector<Index> row_to_col;  ///< [rows]
@@ -70,8 +70,8 @@ struct AuctionLeftover {
   std::vector<Cost> u, v;
 };
 
-/// Duals in cost steps under which the matching is exactly optimal; false where the scale is too coarse for
-/// that. `pair_cost` [rows]: cost steps of matched pairs, where reversed. O(rows + cols + steps).
+/// Duals in cost steps that prove the matching exactly optimal; false if the scale is too coarse for that.
+/// `pair_cost` [rows]: cost steps of matched pairs, where reversed. O(rows + cols + steps).
 bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const AuctionResult& result,
                  const std::vector<Cost>& pair_cost, std::vector<Cost>& v);
 

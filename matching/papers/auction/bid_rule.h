@@ -10,7 +10,7 @@
 
 namespace motes::matching::detail {
 
-inline constexpr Cost kNoOffer = Cost{1} << 62;        ///< above every offer: there is none
+inline constexpr Cost kNoOffer = Cost{1} << 62;        ///< above every offer: no offer
 inline constexpr Cost kLargestScaled = Cost{1} << 59;  ///< bound on |cost| in auction steps
 inline constexpr Cost kLowestDual = -(Cost{1} << 61);  ///< a dual that falls below this ends the auction
 
@@ -19,7 +19,7 @@ inline constexpr Cost kLowestDual = -(Cost{1} << 61);  ///< a dual that falls be
 struct Offers {
   Cost best = kNoOffer, second = kNoOffer;
   Cost cost = 0;      ///< of the pair behind `best`
-  Index object = -1;  ///< behind `best`; -1: no offer at all
+  Index object = -1;  ///< of the offer `best`; -1: there is no offer
 
   MOTES_HOST_DEVICE void add(Index who, Cost pair_cost, Cost offer) {
     if (offer < best || (offer == best && who < object)) {
@@ -56,7 +56,7 @@ struct Bid {
 };
 
 /// The paper's eq. 10: the best object is bid down by best minus second best, and epsilon. The exit counts as
-/// an offer. A person with an only object bids by `widest`, more than two offers can differ by.
+/// an offer. A person with a single object bids by `widest`, which exceeds the difference of any two offers.
 MOTES_HOST_DEVICE inline Bid bid_of(const Offers& offers, Cost exit, Cost epsilon, Cost widest) {
   if (exit != kInfiniteCost && exit <= offers.best) return {Move::leave, -1, 0, 0, exit};
   if (offers.object == -1) return {};

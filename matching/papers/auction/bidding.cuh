@@ -29,7 +29,7 @@ struct Frontier {
   int* current;       ///< which half is read next
 };
 
-/// What all kernels of a solve share; in device memory.
+/// State of all kernels of a solve, in device memory.
 struct AuctionControl {
   int stop;         ///< the auction has stopped: infeasible, out of range, or out of rounds
   int infeasible;   ///< a person cannot be placed
@@ -57,7 +57,7 @@ struct Market {
   bool rows_bid = true;       ///< persons are rows
   Frontier frontier;
   AuctionControl* control = nullptr;
-  // Of the round, by place in the frontier: what was bid.
+  // The bids of the round, by index in the frontier.
   Index* bid_object = nullptr;
   Cost *bid_dual = nullptr, *bid_cost = nullptr, *bid_value = nullptr;
   // Short lists; none for sparse graphs.
@@ -100,7 +100,7 @@ __device__ inline int warp_min(int x) {
 #endif
 }
 
-/// All lanes' offers as one, in every lane.
+/// Combines all lanes' offers; every lane gets the result.
 __device__ inline Offers merge_lanes(const Offers& mine) {
   Offers all;
   all.best = warp_min(mine.best);
@@ -116,18 +116,18 @@ __device__ inline Offers merge_lanes(const Offers& mine) {
   return all;
 }
 
-/// Where lane `lane` keeps the k-th of its objects of a person's list.
+/// The index of lane `lane`'s k-th object in a person's list.
 __device__ inline Offset list_place(Index person, int k, int lane) {
   return (static_cast<Offset>(person) * kPerLane + k) * 32 + lane;
 }
 
-/// A short list while it is made, in no order.
+/// An unsorted short list that is being made.
 struct LaneList {
   Cost offer[kPerLane], cost[kPerLane];
   Index object[kPerLane];
   Cost worst = kNoOffer;     ///< of the list's offers, the same in all lanes
-  Cost limit = kNoOffer;     ///< offers from here on are left out anyway; the same in all lanes
-  Cost rejected = kNoOffer;  ///< least offer this lane saw left out
+  Cost limit = kNoOffer;     ///< offers from here on are never kept; the same in all lanes
+  Cost rejected = kNoOffer;  ///< least offer that this lane has rejected
 
   __device__ LaneList() {
     for (int k = 0; k < kPerLane; ++k) offer[k] = kNoOffer, cost[k] = 0, object[k] = -1;
@@ -167,7 +167,7 @@ struct LaneList {
   }
 };
 
-/// Offers without initial values, as shared memory has to be.
+/// Offers without initial values, since shared memory cannot have any.
 struct StoredOffers {
   Cost best, second, cost;
   Index object;
@@ -323,7 +323,7 @@ __device__ Offers block_offers(const Market<Entries>& m, Index person, OffersScr
       make_list<kWarps>(m, theirs, scratch, scratch.result[other]);
     }
     if (stale) offers = static_cast<Offers>(scratch.result[warp]);
-    __syncthreads();  // before anybody reuses the scratch
+    __syncthreads();  // before any thread reuses the scratch
     return offers;
   }
 }

@@ -178,7 +178,7 @@ class ListMarket {
   std::vector<Listed> lists_;  ///< [rows * listed] of each row: best offer first when made
   std::vector<Cost> bound_;    ///< [rows]
   std::vector<Index> waiting_;
-  std::vector<Index> object_;  // as they come from the source
+  std::vector<Index> object_;  // as the source returns them
   std::vector<Cost> cost_, fresh_bound_;
   std::deque<Index> queue_;
 };

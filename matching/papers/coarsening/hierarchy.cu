@@ -135,7 +135,7 @@ std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProb
   gpu::DeviceArray<Index> map;
   bool infinite = false;
   while (fine.graph.rows > settings.vertices) {
-    if (infinite) check_problem(Download(level, beside).get().view(), 1);  // says where
+    if (infinite) check_problem(Download(level, beside).get().view(), 1);  // throws, and names the edge
     GreedyProblem to_match = fine;
     gpu::DeviceArray<double> densities;
     if (settings.by == CoarsenBy::density && level != nullptr) {

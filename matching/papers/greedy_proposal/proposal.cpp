@@ -15,7 +15,7 @@ namespace {
 constexpr Index kNobody = -1;
 constexpr Index kDead = -2;
 
-/// The paper's pi, of a vertex without a mate.
+/// Values of the paper's pi for a vertex without a mate.
 enum class State : std::uint8_t { blue, red, matched, dead };
 bool is_live(State state) { return state == State::blue || state == State::red; }
 
@@ -57,8 +57,8 @@ class Rounds {
     });
   }
 
-  /// Blue vertices choose among red neighbours, red ones among the blue that have chosen them. Returns how
-  /// many have chosen.
+  /// Blue vertices choose among red neighbours, red ones among the blue that have chosen them. Returns the
+  /// number that have chosen.
   std::int64_t choose(State mine, std::int64_t& arcs_scanned) {
     std::int64_t scanned = 0, choices = 0;
     const auto count = std::ssize(live_);
@@ -150,7 +150,7 @@ class Rounds {
   const ProposalOptions& options_;
   int most_threads_;
   std::vector<Index>
-      live_;  ///< vertices neither matched nor dead, ascending: what the paper's loops look for
+      live_;  ///< vertices neither matched nor dead, ascending: those that the paper's loops search for
   std::vector<State> state_;
   std::vector<Index> chosen_;  ///< the paper's sigma: a neighbour, kNobody or kDead
   std::vector<Index> mate_;

@@ -39,7 +39,7 @@ struct Market {
   Word* proposed;         ///< [count] the best proposal that a red vertex has, 0 = none
   Index* mate;            ///< [count] -1 = none
   Index* list[2];         ///< [count] the vertices left, from and to
-  const int* listed;      ///< how many there are; nullptr in the first round: all
+  const int* listed;      ///< their number; nullptr in the first round: all
   RoundRecord* record;
   std::uint32_t round_word, blue_limit;
 };
@@ -58,7 +58,7 @@ __device__ Index vertex_of_proposal(Word proposal) {
 
 struct Choice {
   Word best = 0;      ///< as if the neighbour had proposed
-  bool hope = false;  ///< there is a living neighbour
+  bool hope = false;  ///< whether there is a living neighbour
 };
 
 /// The best neighbour of `vertex` among entries begin + lane, begin + lane + lanes, ... Ends early if the

@@ -4,7 +4,7 @@
 ///
 /// Source: Fagginger Auer & Bisseling, "A GPU algorithm for greedy graph matching", 2012, algorithm 3 (select
 /// of section 2, colour of section 3.1).
-/// In place of a quarter of MD5 (algorithm 4) colours are a 32-bit hash of vertex and round. The paper leaves
+/// Colours are a 32-bit hash of vertex and round instead of a quarter of MD5 (algorithm 4). The paper leaves
 /// ties open: weighted proposals and answers go by the order of edge_order.h, random ones to the neighbour of
 /// least number. So the matching is the same on every back end and for any number of threads.
 
@@ -16,7 +16,7 @@
 namespace motes::matching {
 
 struct ProposalOptions {
-  bool weighted = true;          ///< select: the heaviest neighbour; else the first that may be had
+  bool weighted = true;          ///< select: the heaviest neighbour; else the first available one
   std::uint32_t blue_limit = 0;  ///< a vertex is blue with probability blue_limit / 2^32
   std::uint32_t seed = 1;
 };

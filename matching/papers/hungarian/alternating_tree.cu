@@ -113,7 +113,7 @@ __device__ void scan_rows(const Forest<SparseEntries>& f, const TreeProgress& at
   }
 }
 
-/// How far a row of the forest is from its exit.
+/// The distance of a row of the forest from its exit.
 template <class Entries>
 __device__ Cost exit_key(const Forest<Entries>& f, Index row, Cost distance) {
   const Cost exit = f.p.exit_of(row);
@@ -133,7 +133,7 @@ __device__ void block_min(Cost value, Cost* to, Scratch& shared) {
   __syncthreads();
 }
 
-/// The columns a block owns, one by one, over its threads.
+/// Visits the columns that a block owns, divided among its threads.
 template <class Entries, class F>
 __device__ void for_owned(const Forest<Entries>& f, F&& body) {
   const Offset begin = static_cast<Offset>(blockIdx.x) * f.owned;

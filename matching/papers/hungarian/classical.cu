@@ -146,7 +146,7 @@ __device__ bool search(const Covers<Entries>& f, SearchProgress& at, int roots, 
       if (f.slack[i] == detail::kFar) continue;
       f.slack[i] -= theta;
       if (f.slack[i] != 0) continue;
-      f.slack[i] = detail::kFar;  // to be read again
+      f.slack[i] = detail::kFar;  // must be read again
       activate(f, at, i);
     }
     clock.charge(kDuals);

@@ -14,7 +14,7 @@ using namespace search;
 
 constexpr int kBlock = 512;         ///< threads of a block that scans columns
 constexpr int kStrip = 4 * kBlock;  ///< columns a block handles at a time
-constexpr int kDeep = 8;            ///< rows a thread has under way
+constexpr int kDeep = 8;            ///< rows that a thread loads at the same time
 constexpr int kTileRows = 1024;     ///< frontier rows brought to shared memory at a time
 
 /// a + b that may wrap.

@@ -9,7 +9,7 @@ namespace motes::matching::device::hungarian {
 
 using namespace search;
 
-constexpr int kRows = 8;              ///< rows a warp reads side by side
+constexpr int kRows = 8;              ///< rows that a warp reads at the same time
 constexpr int kRowStrip = 4 * kWarp;  ///< columns a warp reads at a time
 
 /// Rows, and what reading them needs and leaves.
