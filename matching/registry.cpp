@@ -39,7 +39,7 @@ CardinalityRow make_cardinality(const SolverOptions&) {
 }
 
 constexpr OptionInfo kPothenFanOptions[] = {
-    {"fairness", "1|0", "1", "go through the columns backwards in every second phase"},
+    {"fairness", "1|0", "1", "visit the columns in reverse order in every second phase"},
 };
 CardinalityRow make_pothen_fan(const SolverOptions& options) {
   return std::make_unique<PothenFan>(options.flag("fairness"));
@@ -47,12 +47,11 @@ CardinalityRow make_pothen_fan(const SolverOptions& options) {
 
 constexpr OptionInfo kPushRelabelOptions[] = {
     {"queue_limit", "1..1000000", "500", "cpu: active rows that a thread takes at a time"},
-    {"relabel_frequency", "0..1000", "0",
-     "cpu: global relabellings per as many pushes as there are rows; 0: 2"},
+    {"relabel_frequency", "0..1000", "0", "cpu: global relabellings per `rows` pushes; 0: 2"},
     {"chain", "0..1000000", "0",
      "cuda: pushes of a chain between two global relabellings; 0: 24 plus the number of levels"},
     {"reorder", "auto|1|0", "auto",
-     "cpu: reorder the graph first: one thread stores it in slots, several renumber it; auto: slots, or "
+     "cpu: reorder the graph first: slots on one thread, else new numbers; auto: slots, or only "
      "large graphs numbered at random"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
@@ -66,8 +65,8 @@ CardinalityRow make_push_relabel(const SolverOptions& options) {
 
 constexpr OptionInfo kMsBfsOptions[] = {
     {"alpha", "1..1000000", "5",
-     "search from unseen columns where the frontier is not below 1/alpha of them"},
-    {"direction", "1|0", "0", "choose the direction level by level"},
+     "search bottom-up if the frontier has at least 1/alpha of the unvisited columns"},
+    {"direction", "1|0", "0", "choose the direction for each level; 0: always top-down"},
 };
 CardinalityRow make_ms_bfs(const SolverOptions& options) {
   return std::make_unique<MsBfs>(
@@ -76,10 +75,10 @@ CardinalityRow make_ms_bfs(const SolverOptions& options) {
 
 constexpr OptionInfo kMsBfsGraftOptions[] = {
     {"alpha", "1..1000000", "5",
-     "search from unseen columns where the frontier is not below 1/alpha of them"},
-    {"direction", "1|0", "1", "choose the direction level by level"},
-    {"graft", "1|0", "1", "reuse columns of trees that found a path in other trees; 0: start over"},
-    {"finish", "1|0", "1", "leave the last rows to push-relabel where trees do not pay (not in the paper)"},
+     "search bottom-up if the frontier has at least 1/alpha of the unvisited columns"},
+    {"direction", "1|0", "1", "choose the direction for each level; 0: always top-down"},
+    {"graft", "1|0", "1", "move columns of trees that found a path to other trees; 0: start over"},
+    {"finish", "1|0", "1", "leave the last rows to push-relabel if trees are too slow (not in the paper)"},
 };
 CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
   return std::make_unique<MsBfs>(MsBfsOptions{options.number("alpha"), options.flag("direction"),
@@ -88,8 +87,8 @@ CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
 
 constexpr OptionInfo kApfbOptions[] = {
     {"kernel", "bfs-wr|bfs", "bfs-wr", "bfs-wr: trees that have found a path stop growing"},
-    {"threads", "ct|mt", "ct", "ct: 256 * 256 threads; mt: one per row, as far as the device holds them"},
-    {"start", "cheap|none", "cheap", "whether rows that the start leaves free first take free columns"},
+    {"threads", "ct|mt", "ct", "ct: 256 * 256 threads; mt: one per row, up to the device's limit"},
+    {"start", "cheap|none", "cheap", "whether free rows of the start first take free columns"},
 };
 template <bool kShortest>
 CardinalityRow make_apfb(const SolverOptions& options) {
@@ -106,7 +105,7 @@ std::uint32_t seed_of(const SolverOptions& options) {
 }
 
 constexpr OptionInfo kOneByOneOptions[] = {
-    {"seed", kSeeds, "1", "seed of the order of the vertices; 0: as they are numbered"},
+    {"seed", kSeeds, "1", "seed of the order of the vertices; 0: by number"},
 };
 template <bool kWeighted>
 GreedyRow make_one_by_one(const SolverOptions& options) {
@@ -114,7 +113,7 @@ GreedyRow make_one_by_one(const SolverOptions& options) {
 }
 
 constexpr OptionInfo kProposalOptions[] = {
-    {"select", "weighted|random", "weighted", "a vertex takes its heaviest neighbour, or its first"},
+    {"select", "weighted|random", "weighted", "a vertex takes its heaviest or its first neighbour"},
     {"blue", "0.01..0.99", "0.53406", "probability of proposing in a round"},
     {"seed", kSeeds, "1", "seed of the colours"},
 };
@@ -179,7 +178,7 @@ constexpr SolverInfo kSolvers[] = {
      "proposals in order of weight (Manne & Halappanavar 2014)",
      SolverInfo::GreedyFactory{&make_greedy<Suitor>}},
     {"greedy-sorted", kCpu, kGraph, Guarantee::half_weight,
-     "edges by falling weight (Fagginger Auer & Bisseling 2012)",
+     "edges by decreasing weight (Fagginger Auer & Bisseling 2012)",
      SolverInfo::GreedyFactory{&make_greedy<Sorted>}},
     {"greedy-proposal", kBoth, kGraph, Guarantee::maximal,
      "blue propose, red answer (Fagginger Auer & Bisseling 2012)", SolverInfo::GreedyFactory{&make_proposal},
@@ -319,13 +318,14 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, Gpu gpu) {
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
   const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
   if (must || (backend == Backend::automatic && is_worth_a_gpu(problem, gpu))) {
-    return {find_solver("jv"), Backend::cuda,
-            sparse
-                ? "row reduction by chains and one forest from the rows left are fastest for graphs on a GPU"
-                : "a core of cheap pairs, priced out, is fastest for matrices and points on a GPU"};
+    return {
+        find_solver("jv"), Backend::cuda,
+        sparse
+            ? "row reduction by chains and one forest from the remaining rows are fastest for graphs on a GPU"
+            : "a core of cheap pairs with pricing is fastest for matrices and points on a GPU"};
   }
   const std::string small =
-      backend == Backend::automatic && gpu != Gpu::none ? "; too small to pay for a GPU" : "";
+      backend == Backend::automatic && gpu != Gpu::none ? "; too small for a GPU to be faster" : "";
   if (sparse)
     return {find_solver("jv"), Backend::cpu,
             "shortest paths by components are fastest on sparse graphs" + small};
@@ -339,13 +339,13 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
   if (backend == Backend::cuda ||
       (backend == Backend::automatic && gpu != Gpu::none && graph.edges() >= enough))
     return {find_solver("push-relabel"), Backend::cuda,
-            "push-relabel is the fastest on a GPU where it takes long, and close to the fastest elsewhere"};
+            "push-relabel on a GPU is the fastest for hard graphs, and close to the fastest for others"};
   if (graph.edges() < kEdgesWorthThreads)
     return {find_solver("pf-push-relabel"), Backend::cpu,
-            "most graphs of this size are done before other solvers have begun"};
+            "most graphs of this size are solved before other solvers have prepared their data"};
   if (threads >= 1 && threads <= kFewThreads)
     return {find_solver("pf-push-relabel"), Backend::cpu,
-            "on few threads most graphs are done before other solvers have begun"};
+            "on few threads most graphs are solved before other solvers have prepared their data"};
   return detail::choose_for_many_threads(graph);
 }
 
@@ -362,11 +362,12 @@ AutoChoice detail::choose_for_many_threads(const BipartiteGraphView& graph) {
   Offset most = 0;
   for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i)
     most = std::max(most, graph.row_offsets[i + 1] - graph.row_offsets[i]);
-  if (most * graph.rows > kHub * graph.edges()) return push("the graph has hubs, where trees do not pay");
-  if (detail::scattered(graph)) return push("rows in turn have columns far apart, as if at random");
+  if (most * graph.rows > kHub * graph.edges()) return push("the graph has hubs, for which trees are slow");
+  if (detail::scattered(graph))
+    return push("consecutive rows have distant columns, as in a random numbering");
   if (graph.edges() < kLowDegree * graph.rows) return push("rows have few columns, and paths are long");
   return {find_solver("ms-bfs-graft"), Backend::cpu,
-          "rows in turn have columns near each other, as in a mesh", "cheap"};
+          "consecutive rows have columns near each other, as in a mesh", "cheap"};
 }
 
 AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, Gpu gpu) {
@@ -375,7 +376,7 @@ AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, G
   const bool cuda =
       must || (backend == Backend::automatic && gpu != Gpu::none && problem.graph.edges() >= enough);
   return {find_solver("greedy-suitor"), cuda ? Backend::cuda : Backend::cpu,
-          "the fastest greedy solver, with the matching of sorted greedy"};
+          "the fastest greedy solver, with the same matching as sorted greedy"};
 }
 
 }  // namespace motes::matching
