@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Collects executables and the shared libraries they need into bundle/ (ignored by git), stripped, to run on another Linux machine
-# with the same or a newer C library and GPU driver:  scripts/bundle.sh [EXECUTABLE ...]   (default: all of the preset's bin)
-# There: bundle/run NAME ARGUMENTS
+# Collects executables and the shared libraries that they need in bundle/ (ignored by git), stripped, to run on
+# another Linux machine with the same or a newer C library and GPU driver.
+#
+#   scripts/bundle.sh [EXECUTABLE ...]     (default: all executables of the preset)
+#
+# On the other machine: bundle/run NAME ARGUMENTS
 source "$(dirname "$0")/common.sh"
 names=("$@")
 [ ${#names[@]} -gt 0 ] || readarray -t names < <(cd "$build/bin" && find . -maxdepth 1 -type f -executable -printf '%P\n')
 rm -rf bundle
 mkdir -p bundle/bin bundle/lib
-# The C and C++ run-time libraries and the driver belong to the machine.
+# The C and C++ run-time libraries and the driver are those of the other machine.
 theirs='/(ld-linux|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libgomp|libcuda)[.-]'
 for name in "${names[@]}"; do
   cp "$build/bin/$name" bundle/bin/

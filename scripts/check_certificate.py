@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves, or refuses, an optimal assignment without any code of motes: the Python standard library alone.
+"""Proves or rejects an optimal assignment without any code of motes, with the Python standard library only.
 
     motes match INSTANCE.mtx --certificate ANSWER [--unmatched COST]
     scripts/check_certificate.py INSTANCE.mtx ANSWER [--unmatched COST]
@@ -35,7 +35,7 @@ def refuse_unless(condition, why):
 
 
 def to_steps(text, bits):
-    """The cost as a whole number of steps; None for a forbidden pair (infinity)."""
+    """The cost as an integer number of steps; None for a forbidden pair (infinity)."""
     if text.lstrip("+-").lower() in ("inf", "infinity"):
         refuse_unless(not text.startswith("-"), f"a cost of {text}")
         return None
@@ -103,7 +103,7 @@ def read_answer(path):
 
 
 def primal_cost(row_to_col, col_to_row, cost, free_row, free_col):
-    """What the matching costs; refuses what is none."""
+    """The cost of the matching. Raises Refused if it is not a valid matching."""
     total = 0
     for i, j in enumerate(row_to_col):
         if j == -1:

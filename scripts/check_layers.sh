@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 bad=0
 
-# forbid NAME PATTERN PATH...: no #include in these paths may match.
+# forbid NAME PATTERN PATH...: reports every #include in these paths that matches.
 forbid() {
   local name=$1 pattern=$2
   shift 2
@@ -49,13 +49,13 @@ for folder in base matching tracking io sim; do
 done
 forbid_files 'a public header includes a private one' '"' "${headers[@]}"
 
-# Inside matching: solvers that auto takes do not depend on the papers' other solvers.
+# Inside matching: solvers that `auto` chooses do not depend on the other solvers of papers.
 forbid 'a solver of auto depends on papers' '"matching/papers/' matching/assignment matching/cardinality \
   matching/greedy matching/points matching/init
 forbid 'a solver depends on the registry' '<motes/matching/registry' matching/assignment matching/cardinality \
   matching/greedy matching/papers matching/init matching/points
 
-# What only POSIX has is in base/system.
+# POSIX functions are called in base/system only.
 forbid_files 'POSIX outside base/system' '<(sys/|unistd|fcntl|poll|signal|semaphore|pthread|dlfcn|time)\.h|<sys/' \
   "${not_system[@]}"
 

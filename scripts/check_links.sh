@@ -11,11 +11,11 @@ report() {
   bad=1
 }
 
-# The Markdown files, without what a build or a package manager put there.
+# The Markdown files, without those of builds and package managers.
 markdown() { find . -name '*.md' -not -path './build*' -not -path './.*' -not -path './out/*' | sort; }
 # A file's text without fenced code.
 prose() { awk '/^[[:space:]]*```/ { fenced = !fenced; print ""; next } { print fenced ? "" : $0 }' "$1"; }
-# The anchors of a file's headings, one a line, as GitHub forms them.
+# The anchors of a file's headings, one per line, as on GitHub.
 anchors() {
   prose "$1" | grep -E '^#{1,6} ' | sed -E 's/^#+ +//; s/ +#*$//' | tr '[:upper:]' '[:lower:]' |
     sed -E 's/[^[:alnum:]_ -]//g; s/ /-/g'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the executable twice, in two folders of different names, without a compiler cache, and compares the bytes.
+# Builds the executable twice, in two folders with different names, without a compiler cache, and compares the bytes.
 #
-#   scripts/check_reproducible.sh [TARGET]     (motes; motes_base takes a minute, motes_matching some)
+#   scripts/check_reproducible.sh [TARGET]     (default motes; motes_base takes a minute, motes_matching a few)
 #
-# Ends in 1 where they differ. Takes two whole builds.
+# Exits with 1 if they differ. Takes as long as two full builds.
 source "$(dirname "$0")/common.sh"
 install_missing
 target=${1:-motes}

@@ -1,4 +1,4 @@
-# Shared by the scripts here: where the project is, and how it is set up and built.
+# Common functions of the scripts: the project's folders, its packages and its build.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -30,7 +30,7 @@ install_missing() {
   "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build_targets TARGET...: configures when needed and builds.
+# build_targets TARGET...: configures if needed, and builds.
 build_targets() {
   cmake --preset "$preset" ${MOTES_CMAKE_ARGS:-} >"$build.configure.log" 2>&1 || {
     cat "$build.configure.log" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job from end to end on data it makes itself: simulate fluorescence volumes, track them, score the tracks.
-# The README's picture is made of its tracks:
+# The main job from end to end on its own data: simulates fluorescence volumes, tracks them and scores the tracks.
+# The README's picture shows its tracks:
 #   motes render out/demo/tracks/tracks.h5 -o docs/pictures/demo-render.png
 #     --frame out/demo/simulated/frames/frames.ome.tif --until 8 --tail 6 --color time --range 3:8
 #     --points --background black --size 1000x560 --elevation 32

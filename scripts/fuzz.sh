@@ -3,10 +3,12 @@
 #
 #   scripts/fuzz.sh MINUTES [READER ...]
 #
-# Each reader gets MINUTES (0.1: six seconds) from seeds that motes writes and the inputs kept in tests/fuzz/corpus/READER, which are run first. New
-# inputs grow build/fuzz/corpus. What is found lies in build/fuzz/found (put its smallest form, `READER=... fuzz_reader -minimize_crash=1 -runs=100000
-# FILE`, into the kept corpus with the fix), and the script ends in 1. Bounds: 10 s and 2 GB an input, 64 kB of input.
-# RUNS: end after so many inputs instead. JOBS: readers at a time (all processors). IN_PROCESS=1: HDF5 without its child process (fuzz_reader.cpp).
+# Each reader runs for MINUTES (0.1: six seconds). It starts with the inputs in tests/fuzz/corpus/READER and with
+# seeds that motes writes. New inputs are added to build/fuzz/corpus. Findings are in build/fuzz/found, and the
+# script then exits with 1; minimise a finding (`READER=... fuzz_reader -minimize_crash=1 -runs=100000 FILE`) and add
+# it to tests/fuzz/corpus together with the fix. Limits: 10 s and 2 GB per input, 64 kB of input. Environment: RUNS
+# (stop after that many inputs instead), JOBS (readers at a time, default all processors), IN_PROCESS=1 (read HDF5
+# without its child process, see fuzz_reader.cpp).
 MOTES_PRESET=fuzz
 source "$(dirname "$0")/common.sh"
 packages+=(clang libclang-rt-dev libomp-dev)
@@ -21,11 +23,11 @@ work=$build/corpus found=$build/found
 mkdir -p "$work" "$found"
 "$build/bin/fuzz_seeds" "$work/seeds"
 
-# LeakSanitizer: libhdf5 and VTK lose small blocks where a damaged file makes them give up.
-echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp" # its child process is for that
+# LeakSanitizer: libhdf5 and VTK leak small blocks when they reject a damaged file.
+echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp" # which is why it runs in a child process
 export ASAN_OPTIONS="suppressions=$root/$build/asan.supp detect_leaks=0 allocator_may_return_null=1 max_allocation_size_mb=2048 ${ASAN_OPTIONS:-}" OMP_NUM_THREADS=1
 export UBSAN_OPTIONS="print_stacktrace=1 halt_on_error=1 ${UBSAN_OPTIONS:-}"
-[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # each input is a file for a moment
+[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # each input becomes a temporary file
 
 fuzz() {
   local reader=$1 code=0

@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# file, what is there, what is planted, test executable, test cases
+# file, original text, planted fault, test executable, test cases
 FAULTS = [
     ("matching/verify.cpp", "if (u + matching.duals.v[at(j)] > c) first_of(infeasible, {i, j});",
      "if (u + matching.duals.v[at(j)] > c + 1) first_of(infeasible, {i, j});", "test_matching", "*verifier*"),
@@ -77,7 +77,7 @@ def run(*command, **options):
 
 
 def stale():
-    """Faults whose text is not in their file exactly once."""
+    """The faults whose original text does not occur exactly once in their file."""
     return [f"{name}: '{found}'" for name, found, *_ in FAULTS if (ROOT / name).read_text().count(found) != 1]
 
 

@@ -96,4 +96,4 @@ simple.Render(view)
 simple.SaveScreenshot(os.path.splitext(picture)[0] + "-speed.png", view)
 print("screenshots:", picture)
 sys.stdout.flush()
-os._exit(1 if failures else 0)  # without the clean-up, in which software OpenGL can fail after the work is done
+os._exit(1 if failures else 0)  # skips the clean-up, in which software OpenGL can fail

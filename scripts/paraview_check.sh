@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Opens a result folder of `motes track` in real ParaView and checks it: scripts/paraview_check.sh TRACKS_FOLDER PICTURE.png
-# Uses pvpython where it is installed. On Debian, python3-paraview and libvtk9-dev exclude each other; as root this script then
-# installs ParaView into a throw-away overlay of the system, which is gone afterwards.
+# Opens a result folder of `motes track` in ParaView and checks it: scripts/paraview_check.sh TRACKS_FOLDER
+# PICTURE.png Uses pvpython if it is installed. On Debian, python3-paraview and libvtk9-dev exclude each other; as
+# root, this script then installs ParaView into a temporary overlay of the system, which is removed afterwards.
 set -euo pipefail
 folder=$(realpath "$1") picture=$(realpath -m "$2")
 script=$(realpath "$(dirname "$0")/paraview_check.py")
@@ -26,7 +26,7 @@ echo "Installing ParaView in a throw-away overlay"
 chroot "$overlay/root" sh -c 'export DEBIAN_FRONTEND=noninteractive; apt-get update -qq &&
   apt-get install -y -qq --no-install-recommends paraview python3-paraview xvfb xauth >/dev/null 2>&1'
 status=0
-# In a process namespace of its own, so that the X server ends with it.
+# In a new process namespace, so that the X server ends with it.
 unshare --pid --fork --kill-child chroot "$overlay/root" sh -c 'cd /check && xvfb-run -a pvpython paraview_check.py in out.png' || status=$?
 cp "$overlay/root/check/out.png" "$picture" 2>/dev/null || true
 cp "$overlay/root/check/out-speed.png" "${picture%.png}-speed.png" 2>/dev/null || true

@@ -1,11 +1,11 @@
-# Sourced by scripts that build the Python package: an environment for it in build/python-env.
-# After `python_env`, $python_bin is its interpreter, or empty, and a line says why the package is left out.
+# Sourced by scripts that build the Python package. python_env makes an environment for it in build/python-env, and sets
+# $python_bin to its interpreter; if that fails, $python_bin is empty, and a message gives the reason.
 
 python_needs=(nanobind numpy scipy pandas pytest pytest-timeout "trackpy>=0.6" networkx h5py tifffile zarr dask geff
   pyarrow matplotlib nbclient ipykernel mypy numpydoc xarray polars)
 python_must=(nanobind numpy scipy pandas pytest pytest-timeout)
 
-# no_python REASON: the rest of the build goes on without the package.
+# no_python REASON: the build continues without the package.
 no_python() {
   echo "motes: the Python package is left out: $1"
   python_bin=""
@@ -25,7 +25,7 @@ python_env() {
   mkdir -p "$root/build"
   rm -rf "$env"
   "$python" -m venv "$env" >"$log" 2>&1 || { no_python "python3 -m venv fails (Debian: python3-venv); see $log"; return; }
-  # What only some tests use may be missing: they are skipped then, and say so.
+  # Packages that only some tests use may be missing: those tests are then skipped, with a message.
   timeout 300 "$python_bin" -m pip install -q --prefer-binary "${python_needs[@]}" >"$log" 2>&1 ||
     timeout 300 "$python_bin" -m pip install -q --prefer-binary "${python_must[@]}" >>"$log" 2>&1 ||
     { no_python "pip cannot install ${python_must[*]} (no network?); see $log"; return; }

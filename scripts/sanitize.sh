@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# AddressSanitizer and UBSan on every test executable (preset `asan`), one after the other.
+# Runs every test executable with AddressSanitizer and UBSan (preset `asan`), one after another.
 #
 #   scripts/sanitize.sh [TEST ...] [-- FILTER ...]
-#   MOTES_PRESET=fuzz MOTES_CMAKE_ARGS=-DMOTES_TESTS=ON scripts/sanitize.sh    with clang, in the build that scripts/fuzz.sh makes
+#   MOTES_PRESET=fuzz MOTES_CMAKE_ARGS=-DMOTES_TESTS=ON scripts/sanitize.sh    with clang, in the build of scripts/fuzz.sh
 #
-# TEST: test_io, for instance; all by default. FILTER goes to each, as Catch2 has it. A line for each (commit, executable, test cases, result) goes to
-# RESULTS (bench/results/sanitizers.csv). Ends in 1 where something was found.
+# TEST: for example test_io; default: all. FILTER: test cases, passed to each executable in Catch2's syntax. RESULTS
+# (bench/results/sanitizers.csv) gets one line per executable: commit, executable, test cases, result. Exits with 1
+# if an error is found.
 MOTES_PRESET=${MOTES_PRESET:-asan}
 source "$(dirname "$0")/common.sh"
 install_missing
@@ -21,10 +22,10 @@ commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+
 compiler=$(sed -nE 's/^CMAKE_CXX_COMPILER:[A-Z]+=(.*\/)?//p' "$build/CMakeCache.txt")
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
-echo 'leak:libomp' >"$build/lsan.supp" # LLVM's OpenMP library keeps two blocks for good
+echo 'leak:libomp' >"$build/lsan.supp" # LLVM's OpenMP library never frees two blocks
 export LSAN_OPTIONS="suppressions=$root/$build/lsan.supp ${LSAN_OPTIONS:-}"
-# libhdf5 reads past its own memory in damaged files, which is what its child process is for. VTK asks for
-# as much memory as a damaged file says, and is refused, as without sanitizers.
+# libhdf5 reads past its memory in damaged files, which is why it runs in a child process. VTK requests as much memory
+# # as a damaged file states; the request fails, as without sanitizers.
 echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp"
 export ASAN_OPTIONS="suppressions=$root/$build/asan.supp allocator_may_return_null=1 ${ASAN_OPTIONS:-}"
 asan_options=$ASAN_OPTIONS ubsan_options=$UBSAN_OPTIONS
@@ -32,7 +33,7 @@ failed=0
 for test in "${tests[@]}"; do
   log=$build/$test.log code=0
   rm -f "$log".report.*
-  # To files of their own: the reader of VTK files catches what is written to standard error.
+  # Reports go to files, since the reader of VTK files captures standard error.
   ASAN_OPTIONS="$asan_options log_path=$root/$log.report" UBSAN_OPTIONS="$ubsan_options log_path=$root/$log.report"
   begin=$(date +%s)
   timeout "${LIMIT:-5400}" "$build/bin/$test" "$@" >"$log" 2>&1 || code=$?

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The GPU's kernels under compute-sanitizer's four tools, side by side: the test cases made for that, which reach every kernel of cardinality, greedy matching and
-# the auctions, jv and ties on small problems; then the cardinality solvers and starts on graphs of every family, every answer proven by a Koenig cover. Needs a
-# GPU and CUDA's compute-sanitizer; some minutes.
+# Runs the GPU's kernels under the four tools of compute-sanitizer, in parallel: first the test cases for these
+# tools, which reach every kernel of cardinality, greedy matching, the auctions, jv and ties on small problems; then
+# the cardinality solvers and starts on graphs of every family, with every answer proven by a Koenig cover. Needs a
+# GPU and CUDA's compute-sanitizer; takes some minutes.
 #
-#   scripts/sanitize_gpu.sh [FOLDER]     what the tools said, a file each, in FOLDER (default: build/sanitize)
+#   scripts/sanitize_gpu.sh [FOLDER]     FOLDER: for the tools' output, one file each (default: build/sanitize)
 #
-# TEST, BENCH: the test_matching and bench_cardinality to run (built first where they are not given). CASES: the test cases, by name ('for the memory and race
-# checkers*'). N: rows of a graph (2000; 0: no graphs). TOOLS (memcheck racecheck initcheck synccheck), LIMIT: seconds for each run (600). Exit 1 where a tool
-# found something or an answer is wrong.
+# Environment: TEST, BENCH (test_matching and bench_cardinality; built first if not given), CASES (names of test
+# cases, default 'for the memory and race checkers*'), N (rows of a graph, 2000; 0: no graphs), TOOLS (memcheck
+# racecheck initcheck synccheck), LIMIT (seconds for each run, 600). Exits with 1 if a tool reports an error or an
+# answer is wrong.
 set -euo pipefail
 folder=${1:-build/sanitize}
 if [ -z "${BENCH:-}" ] || [ -z "${TEST:-}" ]; then
@@ -25,7 +27,7 @@ solvers="push-relabel push-relabel?chain=3 ms-bfs ms-bfs?direction=1 ms-bfs-graf
 for s in apfb apsb; do for k in bfs bfs-wr; do for t in mt ct; do solvers="$solvers $s?kernel=$k&threads=$t"; done; done; done
 mkdir -p "$folder"
 
-# under TOOL: the cases; every solver from a start of its own and from the GPU's two, graphs on the device, and on the host
+# under TOOL: the cases; then every solver from its own start and from the GPU's two, with graphs on the device and host
 under() {
   local tool=$1 code=0 options=()
   [ "$tool" != memcheck ] || options=(--leak-check full)

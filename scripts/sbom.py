@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A software bill of materials of an executable, as CycloneDX 1.5 JSON on standard output.
+"""Prints a software bill of materials of an executable, as CycloneDX 1.5 JSON.
 
     scripts/sbom.py build/release/bin/motes > motes.cdx.json
 
-Every shared library that the loader gives the executable, with the Debian package and version that it belongs to
-(unknown elsewhere) and its SHA-256; and the header-only packages that are compiled in. Order and contents depend on the
-executable and the installed packages alone.
+It lists every shared library that the loader finds for the executable, with its Debian package and version (unknown
+elsewhere) and its SHA-256, and the header-only packages that are compiled in. Order and contents depend only on the
+executable and the installed packages.
 """
 import hashlib
 import json
@@ -24,7 +24,7 @@ def output_of(*command):
 
 
 def package_of(path):
-    """(package, version); ("", "") where no package holds the file."""
+    """(package, version) of the file; ("", "") if it belongs to no package."""
     for name in (path, os.path.realpath(path), re.sub("^/usr", "", os.path.realpath(path))):
         owner = output_of("dpkg-query", "-S", name).split(": ")[0]
         if owner:

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Kills, resumes, failing allocations, and limits on memory, file size, files, processes and disk: whatever happens, motes ends in 0 or 4, with at
-# most one line of error, no signal, and no temporary left; a killed run that is resumed gives the same bytes, and one whose output is written
-# anew leaves the output before it, or none, or the whole of it.
+# Tests motes with kills, resumed runs, failing allocations, and limits on memory, file size, files, processes and
+# disk. In all cases motes must exit with 0 or 4, print at most one line of error, not end by a signal, and leave no
+# temporary files. A killed run that is resumed must give the same bytes. A killed run that rewrites an output must
+# leave the previous output, none, or the complete new one.
 #
 #   scripts/torture.sh [--short] [kills|outputs|memory|allocations|files|processes|disk ...]
 #
-# MOTES: the executable (build/<preset>/bin/motes). KILLS (200), OUTPUTS (200), ALLOCATIONS (1000), MEMORY (40 limits a command): trials. --short: a
-# few of each, for the test suite, at places that SEED (1) decides. Ends in 1 where anything was found; what was run and seen is printed at the end.
+# Environment: MOTES (executable, build/<preset>/bin/motes); numbers of trials: KILLS (200), OUTPUTS (200),
+# ALLOCATIONS (1000), MEMORY (40 limits per command). --short: a few trials of each, for the test suite, at points
+# that depend on SEED (1). Prints a summary at the end; exits with 1 if a trial fails.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 short=0
@@ -30,10 +32,10 @@ export OMP_WAIT_POLICY=passive
 
 complain() { echo "torture: $*" >&2; failed=1; }
 temporaries() { find "$1" \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -print 2>/dev/null; }
-# Contents of the results, but for the report, which holds times.
+# Hashes of the results, without the report, which contains times.
 fingerprint() { (cd "$1" && find . -type f ! -name report.json ! -name preview.png | sort | xargs sha256sum); }
 
-# check NAME CODE FOLDER: after a run whose standard error is $work/err.
+# check NAME CODE FOLDER: checks a run with this exit code, whose standard error is $work/err.
 check() {
   local name=$1 code=$2 folder=$3 lines
   trials=$((trials + 1))
@@ -55,17 +57,17 @@ points=$simulation/detections.csv
 [ -f "$points" ] || points=$simulation/detections.h5
 tracks=$(ls "$simulation"/truth.* | head -1)
 
-# The commands that limits are tried on: a name, then the words; OUT stands for a fresh folder.
+# The commands for the trials with limits: a name, then the words; OUT is replaced by a new folder.
 commands=("track-stack track $stack -o OUT/t" "track-points track $points -o OUT/t" "detect detect $stack -o OUT/d.h5"
   "simulate simulate $root/configs/demo.yaml -o OUT/s --set simulation.frames=3 --set simulation.particles=24 --set imaging.write_frames=false"
   "convert convert $tracks OUT/c.vtp" "match match gen:points?n=2000&sigma=0.3&gate=1.2&seed=1 --solver auto")
 
-# Commands with one output: a name, then the words; OUT stands for a folder. What they write is the same each time.
+# Commands with one output: a name, then the words; OUT is replaced by a folder. Their output is reproducible.
 single=("csv convert $tracks OUT/o.csv" "h5 convert $tracks OUT/o.h5" "vtp convert $tracks OUT/o.vtp" "ctc convert $tracks OUT/o.ctc --like $stack"
   "geff convert $tracks OUT/o.geff" "detections detect $stack -o OUT/o.h5" "picture render $tracks -o OUT/o.png --size 320x240"
   "movie render $tracks --movie OUT/o.gif --size 160x120" "merge merge $work/part0.h5 $work/part1.h5 --config $work/plan.yaml -o OUT/o")
 
-# The parts that are merged, and in $work/single/NAME what each of these commands writes where nothing is in its way.
+# Makes the parts for merge, and in $work/single/NAME the undisturbed output of each of these commands.
 declare -A took=()
 write_whole() {
   local command words name begin
@@ -83,7 +85,7 @@ write_whole() {
   done
 }
 
-# check_whole NAME OUTPUT FOLDER: what is there of this output is whole. Of a merged folder each file is whole or absent.
+# check_whole NAME OUTPUT FOLDER: checks that this output is complete or absent; of a merged folder, each file.
 check_whole() {
   local odd
   (cd "$3" && find . \( -name '.*.tmp-*' -o -name '.*.old-*' \) -prune -o -type f ! -name report.json ! -name preview.png -print) | sort >"$work/there"
@@ -97,11 +99,11 @@ check_whole() {
   [ -z "$odd" ] || complain "$1: what is there is not whole: $odd"
 }
 
-# What limits and full disks are tried on; the short form leaves the single outputs out.
+# The commands for trials with limits and full disks; --short skips those with single outputs.
 limited_commands=("${commands[@]}")
 [ $short = 1 ] || limited_commands+=("${single[@]}")
 
-# under_limits NAME FOLDER LIMITS [AS...]: each of them under these limits ("ulimit -v 200000" ...), by `AS... motes`.
+# under_limits NAME FOLDER LIMITS [AS...]: runs each of them as `AS... motes` under these limits ("ulimit -v 200000" ...).
 under_limits() {
   local name=$1 folder=$2 limits=$3 command words code
   shift 3
@@ -109,7 +111,7 @@ under_limits() {
   for command in "${limited_commands[@]}"; do
     rm -rf "$folder" && mkdir -m 777 "$folder"
     read -ra words <<<"${command//OUT/$folder}"
-    # Through a pipe: a limit on files would also hold for what the shell keeps of the messages.
+    # Through a pipe, since a limit on files would also apply to the file of the messages.
     (eval "$limits" && exec "$@" "$motes" "${words[@]:1}" --quiet) 2>&1 >/dev/null | cat >"$work/err"
     code=${PIPESTATUS[0]}
     check "$name, ${words[0]}" $code "$folder"
@@ -138,7 +140,7 @@ run_kills() {
   done
 }
 
-# In every other trial the output is there before.
+# In every second trial the output exists before.
 run_outputs() {
   local i words name code whole
   write_whole
@@ -164,7 +166,7 @@ run_outputs() {
 run_memory() {
   local i limit
   for ((i = 0; i < memory; ++i)); do
-    limit=$((200000 + i * 1000000 / memory))  # KiB of address space; loading the libraries takes about half of that
+    limit=$((200000 + i * 1000000 / memory))  # KiB of address space; the libraries take about half of that
     limited "ulimit -v $limit" "ulimit -v $limit"
   done
 }
@@ -190,7 +192,7 @@ run_files() {
   for n in 12 16 24 48; do limited "ulimit -n $n" "ulimit -n $n"; done
 }
 
-# Limits on processes do not hold for root, who takes another name for it.
+# Limits on processes do not apply to root, so root runs as another user.
 run_processes() {
   local n as=()
   [ $short = 1 ] || write_whole

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Data races: builds tests and benchmark drivers with clang and ThreadSanitizer, and runs them.
+# Finds data races: builds tests and benchmark drivers with clang and ThreadSanitizer, and runs them.
 #
 #   scripts/tsan.sh [NAME ...] [-- FILTER ...]
 #
-# NAME: a test executable (test_matching test_tracking test_sim by default; FILTER goes to all of them), or `drivers`, which is run by default where no
-# NAME is given: the benchmark drivers at sizes at which everything is shared out, which tests, being small, leave to one thread here and there.
-# ThreadSanitizer does not see how OpenMP's threads wait for each other; Archer, a part of LLVM's OpenMP library, tells it. GCC's library has
-# no such part: every loop seems a race there. What is found is printed, and the script ends in 1.
-# THREADS (4): OMP_NUM_THREADS, for what does not set its own, and the drivers' threads. LIMIT (3000): seconds a test executable or driver may take.
-# MOTES_MATCHING_ONLY=ON: the matching library's tests alone, which need no large libraries.
+# NAME: a test executable, or `drivers`; default: test_matching test_tracking test_sim drivers. FILTER is passed to
+# all test executables. `drivers` are the benchmark drivers, at sizes at which all work is divided among threads; in
+# the small tests some of it runs on one thread. ThreadSanitizer does not see how OpenMP's threads wait for each
+# other. Archer, a part of LLVM's OpenMP library, reports it. GCC's library has no such part, so that every loop
+# looks like a race. The script prints the races found, and exits with 1. Environment: THREADS (4: OMP_NUM_THREADS,
+# where a test does not set its own, and the drivers' threads), LIMIT (seconds per executable, 3000),
+# MOTES_MATCHING_ONLY=ON (only the matching library's tests, which need no large libraries).
 MOTES_PRESET=tsan
 source "$(dirname "$0")/common.sh"
 packages+=(clang libomp-dev)
@@ -30,7 +31,7 @@ done
 MOTES_CMAKE_ARGS="-DMOTES_MATCHING_ONLY=$only ${MOTES_CMAKE_ARGS:-}"
 build_targets "${targets[@]}"
 
-# Beside the OpenMP library that the executables load.
+# In the folder of the OpenMP library that the executables load.
 openmp=$(readlink -f "$(ldd "$build/bin/${targets[0]}" | awk '/libomp/ { print $3 }')")
 archer=$(dirname "$openmp")/libarcher.so
 [ -e "$archer" ] || {
@@ -39,13 +40,14 @@ archer=$(dirname "$openmp")/libarcher.so
 }
 threads=${THREADS:-4}
 export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=$threads
-# Regions within regions: the library of LLVM 14 tells Archer who waits for whom only where inner threads stay with their team, and locks mutexes
-# of its own that ThreadSanitizer did not see made. (race_top: what is ours has frames of that library below it, and must be told.)
+# Nested parallel regions: LLVM 14's library reports the waits to Archer only if inner threads stay in their team, and it
+# # locks mutexes whose creation ThreadSanitizer has not seen. (race_top, since races in our code have frames of that
+# # library below them and must be reported.)
 export KMP_HOT_TEAMS_MAX_LEVEL=2
 echo 'race_top:pthread_mutex_lock' >"$build/tsan.supp"
-# Libraries that are not instrumented would be blamed for what their threads do under locks that are not seen; and that library's threads of inner
-# regions are not joined when the process ends, which is not a race. Readers in child processes are forked while there are threads, and
-# VTK asks for as much memory as a damaged file says.
+# Libraries without instrumentation would be reported for accesses under locks that ThreadSanitizer does not see; and the
+# # OpenMP library does not join its threads of inner regions when the process ends, which is not a race. Readers in child
+# # processes are forked while threads exist, and VTK requests as much memory as a damaged file states.
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1 report_thread_leaks=0 die_after_fork=0 history_size=5 allocator_may_return_null=1 suppressions=$root/$build/tsan.supp ${TSAN_OPTIONS:-}"
 failed=0
 
@@ -55,14 +57,14 @@ check() {
   shift
   timeout "${LIMIT:-3000}" "$build/bin/$name" "$@" || code=$?
   case $code in
-    0 | 77) echo "$name: no races" ;; # 77: some tests were skipped, and said so
+    0 | 77) echo "$name: no races" ;; # 77: some tests were skipped, with a message
     66) echo "$name: RACES" && failed=1 ;;
     124) echo "$name: stopped after ${LIMIT:-3000} s" && failed=1 ;;
     *) echo "$name: exit $code" && failed=1 ;;
   esac
 }
 
-# The check itself: a race must be found, alone and within a region, and what has none be left alone.
+# A test of the setup: it must find a race, in a plain and in a nested region, and none in code without one.
 cat >"$build/race.cpp" <<'EOT'
 #include <omp.h>
 static void once(long* sum, int n, bool race) {

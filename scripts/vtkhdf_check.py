@@ -36,7 +36,7 @@ key = vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS()
 steps = list(reader.GetOutputInformation(0).Get(key) or [])
 frames = np.unique(frame)
 check(len(steps) == len(frames) or len(frames) < 2, f"{len(steps)} times on the slider, {len(frames)} frames")
-steps = steps or list(times[:1])  # VTK tells none where there is one
+steps = steps or list(times[:1])  # VTK reports no steps if there is only one
 total = wrong = 0
 for step, number in zip(steps, frames):
     reader.UpdateTimeStep(step)

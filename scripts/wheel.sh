@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a wheel of the Python package that brings its libraries along, and tries it in an empty environment.
-#   scripts/wheel.sh [PYTHON...]     interpreters, default python3; the wheels lie in out/wheels
-# Each is tried with the tests that need little else (MOTES_WHEEL_TESTS=OFF: only by tests/python/try_wheel.py).
-# CPython 3.12 gives one wheel for 3.12 and all later ones (stable ABI); 3.10 and 3.11 need one each.
+# Makes a self-contained wheel of the Python package, and tests it in an empty environment.
+#   scripts/wheel.sh [PYTHON...]     interpreters, default python3; the wheels are in out/wheels
+# Each wheel runs the tests that need few other packages (MOTES_WHEEL_TESTS=OFF: only tests/python/try_wheel.py).
+# CPython 3.12 gives one wheel for 3.12 and all later versions (stable ABI); 3.10 and 3.11 need one each.
 source "$(dirname "$0")/common.sh"
 install_missing
 pythons=("$@")
@@ -24,7 +24,7 @@ for python in "${pythons[@]}"; do
   size_mb=$(($(stat -c %s "$wheel") / 1000000))
   [ "$size_mb" -le "$limit_mb" ] || { echo "$wheel has $size_mb MB, more than $limit_mb" >&2; exit 1; }
 
-  # Nothing but what pip brings: no path into the build tree, no packages of the system's.
+  # Only pip's packages: no path into the build tree, no system packages.
   "$python" -m venv "build/wheel-try-$tag"
   "build/wheel-try-$tag/bin/pip" install -q "$wheel" pandas
   (cd / && env -u PYTHONPATH -u LD_LIBRARY_PATH "$root/build/wheel-try-$tag/bin/python" "$root/tests/python/try_wheel.py" \
