@@ -75,7 +75,7 @@ std::optional<double> settle_times(PointColumns& columns, const std::optional<do
   if (option) {
     if (regular && std::abs(*regular - *option) > 1e-6 * *option) {
       columns.notes.push_back(column + " says " + std::to_string(*regular) +
-                              " s a frame: input.dt_s overrides it");
+                              " s per frame: input.dt_s overrides it");
     }
     columns.time_s.resize(columns.size());
     std::transform(columns.frame.begin(), columns.frame.end(), columns.time_s.begin(),

@@ -76,7 +76,7 @@ TEST_CASE("an unfinished BigDataViewer series leaves no files") {
   {
     io::BdvWriter writer(dir / "a.h5", {2, 1, true});
     writer.write(noise_frame<std::uint16_t>({4, 6, 7}, 0));
-    CHECK_THROWS_WITH(writer.close(), Contains("1 of the 2 frames"));
+    CHECK_THROWS_WITH(writer.close(), Contains("only 1 of the announced 2 frames"));
     CHECK_THROWS_WITH(writer.write(noise_frame<std::uint16_t>({4, 6, 8}, 1)), Contains("differs"));
     CHECK_THROWS_WITH(writer.write(noise_frame<std::uint8_t>({4, 6, 7}, 1)), Contains("differs"));
   }

@@ -206,7 +206,7 @@ TEST_CASE("damaged CTC folders are refused") {
   spill(fresh() / "res_track.txt", "1 0 one 0\n");
   CHECK_THAT(refusal(), Contains("res_track.txt:1") && Contains("four numbers"));
   spill(fresh() / "res_track.txt", "1 0 1 0\n1 2 3 0\n");
-  CHECK_THAT(refusal(), Contains("there twice"));
+  CHECK_THAT(refusal(), Contains("occurs twice"));
   spill(fresh() / "res_track.txt", "1 0 1 0\n99 2 3 0\n");
   CHECK_THAT(refusal(), Contains("label 99") && Contains("in no mask"));
   spill(fresh() / "res_track.txt", "1 0 1 0\n");

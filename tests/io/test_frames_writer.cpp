@@ -125,7 +125,7 @@ TEST_CASE("Frames that do not fit the series are refused", "[frames][writer]") {
   other.voxel_um = noise_frame<float>({2, 8, 8}, 1).voxel_um;
   std::get<std::vector<float>>(other.voxels).pop_back();
   CHECK_THROWS_AS(writer.write(other), UsageError);
-  CHECK_THAT(message_of<UsageError>([&] { writer.close(); }), Contains("1 of the 2 frames"));
+  CHECK_THAT(message_of<UsageError>([&] { writer.close(); }), Contains("only 1 of the announced 2 frames"));
   writer.write(noise_frame<float>({2, 8, 8}, 1));
   CHECK_THROWS_AS(writer.write(noise_frame<float>({2, 8, 8}, 2)), UsageError);
   writer.close();

@@ -209,7 +209,7 @@ TEST_CASE("real TrackMate and MaMuT files") {
   CHECK(old.length_unit == "um");
   CHECK(old.dt_s == 60.0);  // its spots state 1 min per frame, its image 2 min
   CHECK(std::any_of(notes.begin(), notes.end(),
-                    [](const auto& n) { return n.find("120 s a frame") != std::string::npos; }));
+                    [](const auto& n) { return n.find("120 s per frame") != std::string::npos; }));
   const TrackSet merging =
       io::read_tracks(formats / "trackmate_tracks_with_splitting_merging.xml", {}, &notes);
   CHECK(merging.tracks() > 4);

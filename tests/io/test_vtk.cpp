@@ -173,8 +173,8 @@ TEST_CASE("PolyData without tracks, or with invalid ones, is rejected") {
   CHECK_THAT(refusal(polydata(frames("0 1 1") + ids("1 1"), cells("0", "2 1"))),
              Contains("second point in frame 1"));
   CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 2"), cells("1", "2 1"))), Contains("two tracks"));
-  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 3"))), Contains("not there"));
-  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 -1"))), Contains("not there"));
+  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 3"))), Contains("does not exist"));
+  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 -1"))), Contains("does not exist"));
   CHECK_THAT(refusal("<?xml version=\"1.0\"?><VTKFile type=\"PolyData\" "
                      "byte_order=\"LittleEndian\"><PolyData><Piece NumberOfPoints=\"99999999999\"/>"
                      "</PolyData></VTKFile>"),

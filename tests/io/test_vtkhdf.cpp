@@ -151,7 +151,7 @@ TEST_CASE("VTKHDF without tracks, or with invalid ones, is rejected") {
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f, {0, 0, 0, -1}).times({1, 2}).steps().places(kPlaces);
              }),
-             Contains("frame holds -1"));
+             Contains("frame is -1"));
   CHECK_THAT(refusal([&](ForeignFile& f) {
                fields(f, {0, 0, 1, 0}).times({1, 2}).steps().places(kPlaces);
              }),
