@@ -7,9 +7,9 @@
 //
 // links: particles on a correlated walk in a cube of unit mean spacing; ratio = displacement a frame over
 // that spacing; noise = standard deviation of the localisation error in spacings; miss = probability that a
-// particle is missed in a frame; false = false detections a frame for each particle. gate known: 1.5 x the
+// particle is missed in a frame; false = false detections per frame for each particle. gate known: 1.5 x the
 // displacement (and three standard deviations of the noise of both ends); auto: motes estimates it. images:
-// virus-like volumes, 512 x 512 x 10 voxels, runs of 5.8 px a frame or diffusion of 0.66 px, rendered,
+// virus-like volumes, 512 x 512 x 10 voxels, runs of 5.8 px per frame or diffusion of 0.66 px, rendered,
 // detected with the known spot radius, linked with the estimated gate, scored with the challenge's gate of 5.
 // One CSV row a case: mean and standard deviation over the seeds of every score.
 

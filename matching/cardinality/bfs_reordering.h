@@ -38,8 +38,8 @@ bool may_have_places(const BipartiteGraphView& graph);
 /// neighbourhoods (random graphs, graphs with hubs), and for 2^32 edges or more. Threads search from their
 /// own roots, so that the borders between their vertices differ from run to run. They give up when a
 /// frontier has more than a quarter of one thread's rows and half of the visited ones, or 64 times the mean
-/// degree and four fifths of the visited ones. O(rows + cols + nnz); 16 bytes an edge during the work, then
-/// 8.
+/// degree and four fifths of the visited ones. O(rows + cols + nnz); 16 bytes per edge during the work,
+/// then 8.
 std::optional<BfsReordering> bfs_reorder(const TwoSidedGraph& graph, int threads);
 
 }  // namespace motes::matching::detail

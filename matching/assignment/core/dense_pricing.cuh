@@ -22,7 +22,7 @@ namespace motes::matching::device::core {
     if (bound[i] + 1 < u[i] + *highest) out.row[atomicAdd(out.count, 1)] = i;
 }
 
-/// The worst violation in each thread's columns, then the worst kAddedPerRow of those; Rows rows a block.
+/// The worst violation in each thread's columns, then the worst kAddedPerRow of those; `Rows` rows per block.
 template <int Rows, class T>
 __global__ void __launch_bounds__(kDenseBlock, 2)
     scan_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* u, const Cost* v, const Index* list,

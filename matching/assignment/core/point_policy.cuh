@@ -134,8 +134,8 @@ inline __device__ Index warp_index() {
 }
 inline __device__ Index warp_total() { return static_cast<Index>(gridDim.x * (blockDim.x / 32)); }
 
-/// Lists of neighbours, in device memory: `wanted` entries a row, of which `length` hold. All but the bounds
-/// either by row, or of the places [begin, end) of the order, in this order.
+/// Lists of neighbours, in device memory: `wanted` entries per row, of which `length` are valid. All but the
+/// bounds either by row, or of the places [begin, end) of the order, in this order.
 struct Lists {
   int wanted;
   Index* length;          ///< [rows]

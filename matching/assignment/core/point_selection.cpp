@@ -18,7 +18,7 @@ namespace {
 constexpr Index kRowsPerTask = 1024;
 constexpr double kPointsPerCell = 2;
 constexpr Index kSampledRows = 256;
-constexpr Offset kCompleteFactor = 2;  ///< times `wanted` pairs a row within the gate: all are taken
+constexpr Offset kCompleteFactor = 2;  ///< times `wanted` pairs per row within the gate: all are taken
 
 CellGrid::Place row_place(const GeometricEntries& e, Index i) {
   return {e.row_x[i], e.row_y[i], e.row_z == nullptr ? 0 : e.row_z[i]};

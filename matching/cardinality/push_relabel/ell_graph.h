@@ -99,7 +99,7 @@ class EllGraph {
   /// Not for graphs of mean degree above 40, nor where hubs have most of the edges in a sample of the lists,
   /// nor where vertices and twice the edges are more than an Index can count. O(1).
   static bool pay(const TwoSidedGraph& graph);
-  /// O(rows + cols + nnz); 32, 64, 128 or 192 bytes a vertex.
+  /// O(rows + cols + nnz); 32, 64, 128 or 192 bytes per vertex.
   explicit EllGraph(const TwoSidedGraph& graph);
 
   /// The best offers to up to kRowsAtOnce rows by their columns; kAskedAhead more rows must be readable after

@@ -1,6 +1,6 @@
 #pragma once
-/// What the steps of the distributed cardinality solver share: who owns a vertex, sets of vertices as bits,
-/// and the matching in progress.
+/// Common parts of the steps of the distributed cardinality solver: owners of vertices, sets of vertices as
+/// bits, and the matching in progress.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-/// Algorithm 3 of the paper (proposal.h) on the GPU, two launches a round.
+/// Algorithm 3 of the paper (proposal.h) on the GPU, with two launches per round.
 ///
 /// choose: the vertices that are left, a thread each (the paper's ct), those of many edges a warp; a blue
 /// vertex chooses a red neighbour and leaves its proposal there, as the maximum of one word per vertex; a
