@@ -190,7 +190,7 @@ SampleType sample_type(const Store& store, const std::string& node, const zarr::
                          : integer_type(type.kind == Kind::signed_integer, 8 * type.bytes);
   if (found) return *found;
   store.fail(node,
-             fmt::format("holds {} values; export it as 8-bit or 16-bit integer or 32-bit float", type.name));
+             fmt::format("has {} values; export it as 8-bit or 16-bit integer or 32-bit float", type.name));
 }
 
 Calibration calibrate(const ImageMetadata& metadata, const Slots& slots, std::vector<std::string>& notes) {
@@ -275,7 +275,7 @@ class ZarrFrames : public FrameSource {
     return (slots_[2] == kNoAxis || z < slots_[3]) && slots_[3] < slots_[4];
   }
 
-  /// Axes that are not stored z, y, x: a plane at a time, then transposed.
+  /// For axes that are not stored as z, y, x: reads plane by plane and transposes.
   void read_reordered(std::vector<std::int64_t> start, std::vector<std::int64_t> count, std::int64_t planes,
                       std::span<std::byte> out) const {
     const auto nz = static_cast<std::size_t>(planes), ny = static_cast<std::size_t>(info_.shape.ny),
@@ -325,7 +325,7 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
   info.channels = static_cast<int>(size(1));
   info.shape = {size(2), size(3), size(4)};
   if (info.shape.nz < 1 || info.shape.ny < 1 || info.shape.nx < 1)
-    store.fail(metadata.node, "holds no voxels; export it again");
+    store.fail(metadata.node, "has no voxels; export it again");
   const SampleType stored = sample_type(store, metadata.node, shape.type);
   info.type = voxel_type(stored);
   note_conversion(info, stored);

@@ -115,7 +115,7 @@ struct TiffFile::State {
   /// For valid files in unsupported forms.
   [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
     throw InputError(
-        fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "
+        fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value per pixel, 8-bit or "
                     "16-bit integer or 32-bit float",
                     file.path().string(), page + 1, pages, what));
   }
@@ -151,7 +151,7 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
   const auto per_pixel = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
   const auto kind = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   if (width == 0 || height == 0) fail(page, "no width or height");
-  if (per_pixel != 1) refuse(page, fmt::format("RGB or other images of {} samples a pixel", per_pixel));
+  if (per_pixel != 1) refuse(page, fmt::format("RGB or other images of {} samples per pixel", per_pixel));
   if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 ||
       tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
     refuse(page, "a volume inside one page");

@@ -34,7 +34,7 @@ struct PageResolution {
 class TiffFile {
  public:
   /// Reads the directories' places (O(pages)) and the first page's tags. Throws InputError for what is not
-  /// TIFF, is damaged, or holds other samples than one SampleType a pixel; ResourceError when it may not be
+  /// TIFF, is damaged, or holds other samples than one SampleType per pixel; ResourceError when it may not be
   /// read.
   explicit TiffFile(const std::filesystem::path& path);
   ~TiffFile();
