@@ -14,8 +14,15 @@
 /// 0 up to a few rounding errors. A free column may replace any column with price 0: the node after the last
 /// column joins them. Light edges are those up to a limit so large that one heavier edge outweighs all
 /// rounding errors of a cycle. If light edges form no cycle, no cycle is negative, and the answer is optimal;
-/// otherwise optimality.h decides.  #include <cstdint> #include <vector>  #include <motes/base/index.h>
-/// namespace motes::python {
+/// otherwise optimality.h decides.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/base/index.h>
+
+namespace motes::python {
+
 class SmallAssignment {
  public:
   /// Row-major, rows <= cols; finite or +infinity (forbidden). False if no assignment of all rows exists.
