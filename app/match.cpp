@@ -118,82 +118,95 @@ double transfer_seconds(const std::map<std::string, double>& steps) {
   return transfer == steps.end() ? 0 : transfer->second;
 }
 
-Command add_match(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(app, "match", "Solve a matching problem and prove the answer");
-  auto arguments = std::make_shared<MatchArguments>();
+namespace {
+
+void add_match_options(CommandOptions& command, MatchArguments& arguments) {
   command.add_option(
-      "INSTANCE", arguments->instance,
+      "INSTANCE", arguments.instance,
       "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
   command
-      .add_option("--solver", arguments->solver,
+      .add_option("--solver", arguments.solver,
                   "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")
       .type_name("NAME");
   command
-      .add_option("--problem", arguments->problem, "assignment, cardinality or greedy [the solver's family]")
+      .add_option("--problem", arguments.problem, "assignment, cardinality or greedy [the solver's family]")
       .type_name("KIND");
   command
-      .add_option("--unmatched", arguments->unmatched,
+      .add_option("--unmatched", arguments.unmatched,
                   "Allow free vertices on both sides at this cost each, in the unit of the costs")
       .type_name("COST");
   command
-      .add_option("--init", arguments->init,
+      .add_option("--init", arguments.init,
                   "cardinality: start of the solver, " + initialiser_names() +
                       " [GPU: none; solver auto: none or cheap; else karp-sipser]")
       .type_name("NAME");
-  command.add_flag("--verify", arguments->verify, "Check the certificate of optimality");
-  command.add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")
+  command.add_flag("--verify", arguments.verify, "Check the certificate of optimality");
+  command.add_option("--matching", arguments.matching, "Write the pairs as CSV (row,col)")
       .check(refuse_empty_name)
       .type_name("FILE");
   command
-      .add_option("--certificate", arguments->certificate,
+      .add_option("--certificate", arguments.certificate,
                   "assignment: write pairs and duals, for scripts/check_certificate.py")
       .check(refuse_empty_name)
       .type_name("FILE");
   command
-      .add_option("--ties", arguments->ties,
+      .add_option("--ties", arguments.ties,
                   "Choice among several optima: any, or hash (the same for all solvers) [any]")
       .type_name("RULE");
   command
-      .add_option("--coarsen", arguments->coarsen,
+      .add_option("--coarsen", arguments.coarsen,
                   "greedy: merge matched pairs, level by level, until at most N vertices are left")
       .type_name("N")
       .check_positive();
   command
-      .add_option("--coarsen-by", arguments->coarsen_by,
+      .add_option("--coarsen-by", arguments.coarsen_by,
                   "With --coarsen: choose pairs by weight, or by density (weight over the weights of both "
                   "vertices) [weight]")
       .type_name("RULE")
       .check_one_of({"weight", "density"});
-  command
-      .add_option("--coarse", arguments->coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
+  command.add_option("--coarse", arguments.coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
       .type_name("FILE");
   command
-      .add_option("--coarse-map", arguments->coarse_map,
+      .add_option("--coarse-map", arguments.coarse_map,
                   "With --coarsen: write the coarse vertex of each vertex as CSV (vertex,coarse)")
       .type_name("FILE");
-  return {&command.app(), [&session, arguments] {
-            require_argument(arguments->instance, "match needs an INSTANCE (a .mtx or .h5 file, or gen:...)");
-            const auto family = family_of(*arguments);
-            if (family != matching::Family::greedy &&
-                (arguments->coarsen != 0 || !arguments->coarsen_by.empty() || !arguments->coarse.empty() ||
-                 !arguments->coarse_map.empty()))
-              throw UsageError("--coarsen: only for greedy problems");
-            if (family != matching::Family::assignment && !arguments->certificate.empty())
-              throw UsageError("--certificate: only for assignment problems");
-            if (family == matching::Family::greedy && launched().size > 1)
-              throw UsageError("--problem: several ranks (mpirun) do not solve greedy problems");
-            if (family == matching::Family::cardinality)
-              on_ranks([&](Communicator* ranks) {
-                if (ranks != nullptr)
-                  match_cardinality_on_ranks(session, *arguments, *ranks);
-                else
-                  match_cardinality(session, *arguments);
-              });
-            else if (family == matching::Family::greedy)
-              match_greedy(session, *arguments);
-            else
-              on_ranks([&](Communicator* ranks) { match_assignment(session, *arguments, ranks); });
-          }};
+}
+
+/// Rejects options, and several ranks, that the family of problems does not support.
+void check_family(const MatchArguments& arguments, matching::Family family) {
+  if (family != matching::Family::greedy && (arguments.coarsen != 0 || !arguments.coarsen_by.empty() ||
+                                             !arguments.coarse.empty() || !arguments.coarse_map.empty()))
+    throw UsageError("--coarsen: only for greedy problems");
+  if (family != matching::Family::assignment && !arguments.certificate.empty())
+    throw UsageError("--certificate: only for assignment problems");
+  if (family == matching::Family::greedy && launched().size > 1)
+    throw UsageError("--problem: several ranks (mpirun) do not solve greedy problems");
+}
+
+void run_match(Session& session, const MatchArguments& arguments) {
+  require_argument(arguments.instance, "match needs an INSTANCE (a .mtx or .h5 file, or gen:...)");
+  const auto family = family_of(arguments);
+  check_family(arguments, family);
+  if (family == matching::Family::cardinality)
+    on_ranks([&](Communicator* ranks) {
+      if (ranks != nullptr)
+        match_cardinality_on_ranks(session, arguments, *ranks);
+      else
+        match_cardinality(session, arguments);
+    });
+  else if (family == matching::Family::greedy)
+    match_greedy(session, arguments);
+  else
+    on_ranks([&](Communicator* ranks) { match_assignment(session, arguments, ranks); });
+}
+
+}  // namespace
+
+Command add_match(CLI::App& app, Session& session) {
+  CommandOptions command = add_command(app, "match", "Solve a matching problem and prove the answer");
+  auto arguments = std::make_shared<MatchArguments>();
+  add_match_options(command, *arguments);
+  return {&command.app(), [&session, arguments] { run_match(session, *arguments); }};
 }
 
 }  // namespace motes::app

@@ -168,6 +168,45 @@ void fade(Panel& panel, const Colour& background) {
   }
 }
 
+/// One colour per point: that of its track if `range` is null, else that of its value.
+std::vector<Colour> point_colours(const TrackSet& tracks, const std::vector<double>& values,
+                                  const std::optional<std::pair<double, double>>& range, bool on_black) {
+  std::vector<Colour> colours(tracks.points());
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
+      const auto at = static_cast<std::size_t>(p);
+      colours[at] = range
+                        ? scale_colour((values[at] - range->first) / (range->second - range->first), on_black)
+                        : track_colour(tracks.track_id[t], on_black);
+    }
+  }
+  return colours;
+}
+
+/// Adds the panel of one input, with its axes and title in the picture's overlay. `size`: of letters, in
+/// pixels.
+void add_panel(Picture& picture, const RenderOptions& options, const RenderInput& input,
+               const std::vector<double>& values, const Rect& area, double size) {
+  Panel panel;
+  panel.area = area;
+  const double head = input.title.empty() ? 0 : 2 * size, side = options.axes ? 4.5 * size : size;
+  const double foot = options.axes ? 3.5 * size : size;
+  panel.view = fit_view(
+      picture.box, options.azimuth_deg, options.elevation_deg,
+      {area.left + side, area.bottom + foot, area.width - 2 * side, area.height - foot - head - size});
+  add_tracks(panel, options, input, point_colours(input.tracks, values, picture.range, options.on_black));
+  if (!picture.range) fade(panel, picture.background);
+  if (options.axes) add_axes(panel, picture.overlay, picture.box, input.tracks.length_unit, size);
+  if (!input.title.empty()) {
+    picture.overlay.texts.push_back({{area.left + area.width / 2, area.bottom + area.height - 0.6 * size},
+                                     input.title,
+                                     1.15 * size,
+                                     0,
+                                     1});
+  }
+  picture.panels.push_back(std::move(panel));
+}
+
 void require_same_unit(std::span<const RenderInput> inputs) {
   for (const RenderInput& input : inputs) {
     if (input.tracks.length_unit == inputs.front().tracks.length_unit) continue;
@@ -218,8 +257,7 @@ Picture lay_out(const RenderOptions& options, std::span<const RenderInput> input
   picture.box = box_of(inputs, contents);
 
   std::vector<std::vector<double>> values(inputs.size());
-  const bool by_track = options.colour == "track";
-  if (!by_track) {
+  if (options.colour != "track") {
     for (std::size_t i = 0; i < inputs.size(); ++i) values[i] = point_values(inputs[i], options.colour);
     picture.range = options.range ? *options.range : range_of(values, options.colour);
   }
@@ -241,38 +279,8 @@ Picture lay_out(const RenderOptions& options, std::span<const RenderInput> input
         fmt::format("--size: {}x{} leaves less than {:g} pixels per side for each of {} panels; give more",
                     options.width, options.height, kLeastPanel, inputs.size()));
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TrackSet& tracks = inputs[i].tracks;
-    Panel panel;
-    panel.area = areas[i];
-    const double head = inputs[i].title.empty() ? 0 : 2 * size, side = options.axes ? 4.5 * size : size;
-    const double foot = options.axes ? 3.5 * size : size;
-    panel.view = fit_view(picture.box, options.azimuth_deg, options.elevation_deg,
-                          {panel.area.left + side, panel.area.bottom + foot, panel.area.width - 2 * side,
-                           panel.area.height - foot - head - size});
-    std::vector<Colour> colours(tracks.points());
-    for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-      for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
-        const auto at = static_cast<std::size_t>(p);
-        colours[at] = by_track ? track_colour(tracks.track_id[t], options.on_black)
-                               : scale_colour((values[i][at] - picture.range->first) /
-                                                  (picture.range->second - picture.range->first),
-                                              options.on_black);
-      }
-    }
-    add_tracks(panel, options, inputs[i], colours);
-    if (by_track) fade(panel, picture.background);
-    if (options.axes) add_axes(panel, picture.overlay, picture.box, tracks.length_unit, size);
-    if (!inputs[i].title.empty()) {
-      picture.overlay.texts.push_back(
-          {{panel.area.left + panel.area.width / 2, panel.area.bottom + panel.area.height - 0.6 * size},
-           inputs[i].title,
-           1.15 * size,
-           0,
-           1});
-    }
-    picture.panels.push_back(std::move(panel));
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    add_panel(picture, options, inputs[i], values[i], areas[i], size);
   return picture;
 }
 
