@@ -133,6 +133,40 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
   CHECK(mean >= kind.least_f1);
 }
 
+TEST_CASE("nuclei wider than a thin stack is deep are found", "[detect]") {
+  const std::int64_t planes = GENERATE(2, 3, 4);
+  constexpr double kRadius = 15;
+  const Shape3 shape{planes, 200, 200};
+  const Execution kOne{1};
+  double f1 = 0;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Random random(seed);
+    Nuclei made;
+    made.truth = testing::places({1, 200, 200}, {kRadius, kRadius, kRadius}, 14, 1, 2.3, random);
+    Field light = testing::texture(shape, {1.5, 1.5, 0.5}, random);
+    std::vector<double> heights;
+    for (std::size_t k = 0; k < made.truth.size(); ++k) heights.push_back(80 + 80 * random.uniform());
+    testing::each_voxel(shape, [&](std::size_t i, double, double y, double x) {
+      double height = 0;
+      for (std::size_t k = 0; k < made.truth.size(); ++k)
+        if (std::hypot(x - made.truth[k].x, y - made.truth[k].y) < kRadius) height = heights[k];
+      light[i] = height * std::exp(0.25 * light[i]);
+    });
+    light = testing::smoothed(light, shape, {1, 1, 0});
+    made.frame = testing::float_frame(shape, testing::photons(testing::plus(light, 20), random));
+    const auto sizes = tracking::estimate_sizes(kOne, made.frame, tracking::Polarity::bright);
+    REQUIRE(sizes);
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    Detections found = detect_spots(kOne, made.frame, options);
+    for (double& z : found.z_um) z = 0;
+    const auto score = testing::score_spots(made.truth, found, {1, 1, 1}, 0.8 * kRadius);
+    f1 += 2.0 * score.matched / static_cast<double>(made.truth.size() + found.size()) / 3;
+  }
+  INFO(planes << " planes");
+  CHECK(f1 > 0.8);
+}
+
 TEST_CASE("clouds are not nuclei", "[detect]") {
   const bool plane = GENERATE(true, false);
   const Shape3 shape = plane ? Shape3{1, 256, 256} : Shape3{20, 96, 96};

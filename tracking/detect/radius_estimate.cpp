@@ -12,6 +12,9 @@
 /// of spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
 /// them give the result.
 ///
+/// Thin stacks. Where fits fail and objects are wider than the stack is deep, planes differ by their grain
+/// only. The scale is that found in the mean of the planes, if it is larger.
+///
 /// Sizes. The spots of all scales are joined as in detect_spots. Those that remain at scales far from the
 /// result are spots of another size if they are not few, score far over the level, and are Gaussians of about
 /// their scale's width. Backgrounds and clusters of spots fail one of the three.
@@ -31,29 +34,32 @@
 #include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/mean_plane.h"
 #include "tracking/detect/padding.h"
 #include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
-#include "tracking/detect/response_scale.h"
 #include "tracking/detect/rival_size.h"
 #include "tracking/detect/scale_space.h"
+#include "tracking/detect/spot_width.h"
 #include "tracking/detect/threshold.h"
 #include "tracking/detect/value_span.h"
 
 namespace motes::tracking {
 namespace {
 
+using detect::filter_of;
+using detect::fitted_sigma;
+using detect::kResolved;
+using detect::kWidthSpread;
+using detect::radius_of;
+using detect::Sigma;
+
 constexpr double kSmallest = 0.7;      // least sigma, in voxels of the finest axis
 constexpr int kScales = 9;             // neighbours differ by a factor sqrt(2)
-constexpr double kLeastSigma = 0.35;   // in voxels, along any axis
 constexpr double kWellOver = 3;        // from this ratio to the level on, a spot has full weight
 constexpr double kLeastClear = 0.05;   // least sum: that of one spot at 1.3 times the level
 constexpr std::size_t kSpots = 150;    // most spots fitted
-constexpr int kRounds = 4;             // most rounds of fits
 constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are skewed noise, such as shot noise
-constexpr double kWidthSpread = 0.7;   // standard deviation of the fits' prior of ln sigma
-constexpr double kResolved = 2;        // sigma in voxels from which on spots may be resolved
-constexpr double kFlatTop = 1.2;       // ratio of the scale of the largest response to a Gaussian's
 constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
 constexpr int kWidenings = 4;          // at most this often,
 constexpr double kKept = 0.2;          // if at least this share of spots is found again
@@ -61,6 +67,7 @@ constexpr double kMostKept = 0.8;      // share of a crowd's spots that a right 
 constexpr double kOtherSize = 1.7;     // from this ratio of widths on, sizes differ
 constexpr double kClearScore = 1.7;    // ratio to the level of a clear spot
 constexpr double kOfScale = 1.6;       // largest ratio of a fitted width to its scale
+constexpr std::int64_t kThin = 6;      // most planes of a thin stack, along which no scale is too large
 constexpr double kWideObject = 3;      // sigma in voxels: wide objects have further rules
 constexpr int kLargerScales = 2;       // scales added in the search for objects
 constexpr std::size_t kObjects = 8;    // fewest at their scale and its neighbours,
@@ -71,8 +78,6 @@ constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, u
 constexpr double kFewestShare = 0.05;    // least share of spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
-
-using Sigma = std::array<double, 3>;  // um; x, y, z
 
 /// How well the spots stand out; 0 if they hardly do, since noise has nine chances in nine scales.
 double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
@@ -85,23 +90,11 @@ double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scal
   return clear > kLeastClear ? sum * std::cbrt(scale) : 0;
 }
 
-/// The radius at which spots of this sigma respond most (log_detector.h).
-Vec3 radius_of(const VolumeFrame& frame, const Sigma& sigma) {
-  const int d = static_cast<int>(frame.shape.nx > 1) + static_cast<int>(frame.shape.ny > 1) +
-                static_cast<int>(frame.shape.nz > 1);
-  const double factor = std::sqrt(static_cast<double>(std::max(d, 1)));
-  return {factor * sigma[0], factor * sigma[1], factor * sigma[2]};
-}
-
-detect::Filter filter_of(const VolumeFrame& frame, const Sigma& sigma) {
-  return detect::make_filter(frame.shape, frame.voxel_um, radius_of(frame, sigma), kLeastSigma);
-}
-
 /// Whether the frame is large enough for spots of this scale and their surroundings.
 bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
   const std::array<std::int64_t, 3> size{frame.shape.nx, frame.shape.ny, frame.shape.nz};
   for (std::size_t a = 0; a < 3; ++a)
-    if (size[a] > 6 && filter.sigma[a] > static_cast<double>(size[a]) / 3) return false;
+    if (size[a] > kThin && filter.sigma[a] > static_cast<double>(size[a]) / 3) return false;
   return true;
 }
 
@@ -195,44 +188,6 @@ std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, P
                       (polarity == Polarity::bright ? 1 : -1) * std::abs(spots[i].amplitude)});
   }
   return starts;
-}
-
-/// The scale of the largest response for spots with a flat top, `sigma` for others. Spots with a flat top
-/// respond most at a larger scale than their width, where one with texture would be found as several.
-Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
-                         const std::vector<detect::FittedSpot>& fits, Sigma sigma) {
-  if (sigma[0] < kResolved * std::min(frame.voxel_um.x, frame.voxel_um.y)) return sigma;
-  const detect::Filter filter = filter_of(frame, sigma);
-  const double scale = detect::response_scale(execution, frame, filter, fits);
-  if (scale < kFlatTop * std::sqrt(2.0 / std::max(1, filter.dimensions))) return sigma;
-  for (double& s : sigma) s *= std::max(1.0, scale);
-  return sigma;
-}
-
-/// Median widths of Gaussians fitted from these starts and this sigma; none if over two thirds of the fits
-/// fail.
-std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame& frame,
-                                  std::vector<detect::FitStart> starts, Sigma sigma) {
-  const std::array<double, 3> voxel{frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z};
-  const double finest = std::min({voxel[0], voxel[1], voxel[2]});
-  std::vector<detect::FittedSpot> fits;
-  for (int round = 0; round < kRounds; ++round) {
-    const detect::Filter filter = filter_of(frame, sigma);
-    fits = detect::fit_spots(execution, frame, filter, starts, {kWidthSpread, false, false, {}}).spots;
-    std::vector<double> across, along;
-    for (std::size_t i = 0; i < fits.size(); ++i) {
-      if (!fits[i].good) continue;
-      starts[i].place = fits[i].place;
-      across.push_back(fits[i].sigma[0] * voxel[0]);
-      along.push_back(fits[i].sigma[2] * voxel[2]);
-    }
-    if (3 * across.size() < fits.size()) return std::nullopt;
-    sigma[0] = sigma[1] = std::max(quantile(across, 0.5), kLeastSigma * finest);
-    if (frame.shape.nz > 1)
-      sigma[2] = std::clamp(quantile(along, 0.5), kLeastSigma * voxel[2],
-                            std::max(kLeastSigma, static_cast<double>(frame.shape.nz) / 3) * voxel[2]);
-  }
-  return sigma_of_flat_tops(execution, frame, fits, sigma);
 }
 
 /// Spots that remain at a rung after scales are joined.
@@ -423,16 +378,18 @@ struct Estimate {
   std::optional<RivalSize> rival{};
 };
 
-/// The result of fits to the spots of the best rung, or of the next one if they fail.
+/// The result of fits to the spots of the best rung, or of the next one if they fail. `by_fits`: false for
+/// the scale of a crowd or none.
 std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
-                                   const std::vector<Rung>& ladder) {
+                                   const std::vector<Rung>& ladder, bool& by_fits) {
   for (const Rung* rung : best_rungs(ladder)) {
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     if (!sigma && !rung->crowd) continue;
     if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
     const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
-    return rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide) ? rung->sigma : wide;
+    by_fits = sigma && (!rung->crowd || keeps_spots(execution, frame, polarity, *rung, wide));
+    return by_fits ? wide : rung->sigma;
   }
   return std::nullopt;
 }
@@ -451,6 +408,17 @@ void settle_rival(const Execution& execution, Polarity polarity, Estimate& resul
   result.objects = true;
 }
 
+std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity);
+
+/// The width of objects wider than a thin stack is deep, in the mean of its planes; none if there are none.
+std::optional<Sigma> sigma_in_mean(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+  if (frame.shape.nz < 2 || frame.shape.nz > kThin) return std::nullopt;
+  const auto flat = estimate(execution, detect::mean_of_planes(frame), polarity);
+  const double deepest = static_cast<double>(frame.shape.nz) * frame.voxel_um.z / 3;
+  if (!flat || flat->sigma[0] < deepest) return std::nullopt;
+  return Sigma{flat->sigma[0], flat->sigma[0], flat->sigma[0]};
+}
+
 std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
   const detect::ValueRange whole_range = detect::check_frame(execution, given);
   if (!(whole_range.high > whole_range.low)) return std::nullopt;
@@ -460,10 +428,18 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   detect::check_span(result.frame, range);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder);
-  if (!fitted) return std::nullopt;
-  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
-                     .value_or(*fitted);
+  bool by_fits = false;
+  const std::optional<Sigma> fitted =
+      sigma_of_fits(execution, result.frame, polarity, result.ladder, by_fits);
+  const std::optional<Sigma> flat = by_fits ? std::nullopt : sigma_in_mean(execution, result.frame, polarity);
+  result.objects = flat && (!fitted || (*flat)[0] > (*fitted)[0]);
+  if (result.objects)
+    result.sigma = *flat;
+  else if (fitted)
+    result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                       .value_or(*fitted);
+  else
+    return std::nullopt;
   settle_rival(execution, polarity, result);
   return result;
 }
