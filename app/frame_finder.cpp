@@ -193,11 +193,12 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
     const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
     const std::size_t seen = sizes ? spots_in(execution, frame, sizes->radius_um, d.polarity) : 0;
-    if (k == 0 && seen < kFewSpots) hint = hint_of_polarity(execution, frame, d.polarity, seen);
+    const bool two_sizes = sizes && sizes->rival;
+    if (k == 0 && seen < kFewSpots && !two_sizes) hint = hint_of_polarity(execution, frame, d.polarity, seen);
     if (!sizes) continue;
     if (!hint.empty()) console.warn(std::exchange(hint, ""));
-    if (sizes->rival) console.warn(text_of_rival(*sizes, t));
-    if (seen >= kFewSpots || sizes->rival) {
+    if (two_sizes) console.warn(text_of_rival(*sizes, t));
+    if (seen >= kFewSpots || two_sizes) {
       const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
       return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
     }

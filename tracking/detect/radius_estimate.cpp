@@ -13,7 +13,7 @@
 /// them give the result.
 ///
 /// Thin stacks. Where fits fail and objects are wider than the stack is deep, planes differ by their grain
-/// only. The scale is that found in the mean of the planes, if it is larger.
+/// only. The scale is that found in the mean of the planes, if it is larger and no second size is seen.
 ///
 /// Sizes. The spots of all scales are joined as in detect_spots. Those that remain at scales far from the
 /// result are spots of another size if they are not few, score far over the level, and are Gaussians of about
@@ -378,18 +378,20 @@ struct Estimate {
   std::optional<RivalSize> rival{};
 };
 
-/// The result of fits to the spots of the best rung, or of the next one if they fail. `by_fits`: false for
-/// the scale of a crowd or none.
+/// The result of fits to the spots of the best rung, or of the next one if they fail; for a crowd its scale.
+/// `failed`: spots were seen, but no fits give the result.
 std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
-                                   const std::vector<Rung>& ladder, bool& by_fits) {
-  for (const Rung* rung : best_rungs(ladder)) {
+                                   const std::vector<Rung>& ladder, bool& failed) {
+  const std::vector<const Rung*> best = best_rungs(ladder);
+  failed = !best.empty();
+  for (const Rung* rung : best) {
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     if (!sigma && !rung->crowd) continue;
     if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
     const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
-    by_fits = sigma && (!rung->crowd || keeps_spots(execution, frame, polarity, *rung, wide));
-    return by_fits ? wide : rung->sigma;
+    failed = !sigma || (rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide));
+    return failed ? rung->sigma : wide;
   }
   return std::nullopt;
 }
@@ -408,18 +410,9 @@ void settle_rival(const Execution& execution, Polarity polarity, Estimate& resul
   result.objects = true;
 }
 
-std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity);
-
-/// The width of objects wider than a thin stack is deep, in the mean of its planes; none if there are none.
-std::optional<Sigma> sigma_in_mean(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
-  if (frame.shape.nz < 2 || frame.shape.nz > kThin) return std::nullopt;
-  const auto flat = estimate(execution, detect::mean_of_planes(frame), polarity);
-  const double deepest = static_cast<double>(frame.shape.nz) * frame.voxel_um.z / 3;
-  if (!flat || flat->sigma[0] < deepest) return std::nullopt;
-  return Sigma{flat->sigma[0], flat->sigma[0], flat->sigma[0]};
-}
-
-std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
+/// The size that stands out most, without a second one. `failed`: as in sigma_of_fits.
+std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFrame& given, Polarity polarity,
+                                     bool& failed) {
   const detect::ValueRange whole_range = detect::check_frame(execution, given);
   if (!(whole_range.high > whole_range.low)) return std::nullopt;
   Estimate result{detect::central_part(given)};
@@ -428,20 +421,35 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   detect::check_span(result.frame, range);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  bool by_fits = false;
-  const std::optional<Sigma> fitted =
-      sigma_of_fits(execution, result.frame, polarity, result.ladder, by_fits);
-  const std::optional<Sigma> flat = by_fits ? std::nullopt : sigma_in_mean(execution, result.frame, polarity);
-  result.objects = flat && (!fitted || (*flat)[0] > (*fitted)[0]);
-  if (result.objects)
-    result.sigma = *flat;
-  else if (fitted)
-    result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
-                       .value_or(*fitted);
-  else
-    return std::nullopt;
+  const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, failed);
+  if (!fitted) return std::nullopt;
+  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                     .value_or(*fitted);
+  return result;
+}
+
+/// Objects wider than a thin stack is deep, in the mean of its planes, if they are wider than `known`.
+std::optional<Estimate> estimate_in_mean(const Execution& execution, const VolumeFrame& given,
+                                         Polarity polarity, double known) {
+  if (given.shape.nz < 2 || given.shape.nz > kThin) return std::nullopt;
+  bool failed = false;
+  Estimate result{detect::central_part(given)};
+  const auto flat = estimate_one(execution, detect::mean_of_planes(result.frame), polarity, failed);
+  const double deepest = static_cast<double>(given.shape.nz) * given.voxel_um.z / 3;
+  if (!flat || flat->sigma[0] < deepest || flat->sigma[0] <= known) return std::nullopt;
+  result.sigma = {flat->sigma[0], flat->sigma[0], flat->sigma[0]};
+  result.objects = true;
   settle_rival(execution, polarity, result);
   return result;
+}
+
+std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+  bool failed = false;
+  std::optional<Estimate> result = estimate_one(execution, frame, polarity, failed);
+  if (result) settle_rival(execution, polarity, *result);
+  if (!failed || (result && result->rival)) return result;
+  auto objects = estimate_in_mean(execution, frame, polarity, result ? result->sigma[0] : 0);
+  return objects ? std::move(objects) : std::move(result);
 }
 
 }  // namespace
