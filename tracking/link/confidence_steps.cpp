@@ -309,13 +309,16 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     either += link.either;
   }
   out.wrong = (out.wrong + 0.5 * kMoreLinks) / (either + kMoreLinks);
-  // The error has these parts: how similar the simulated series is (by the links that change; otherwise half
-  // of the change by calibration, and the difference in difficulty), the effect of false detections, and
-  // statistical errors.
+  // The error has these parts: how similar the simulated series is, the effect of false detections, and
+  // statistical errors. How similar: if the simulated series was made as hard to link, by the chance with which
+  // links change and by the share of wrong links in it; otherwise half of the change by calibration, and the
+  // difference in difficulty.
   const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
   const double change = 0.5 * (of_links - out.wrong_by_odds), particles = 0.5 * (out.wrong - of_links);
   const double unlike = out.calibrated ? out.wrong_by_odds - simulated_by_odds : 0;
-  const double model = uncertain > 0 ? uncertain * out.wrong : std::hypot(change, unlike);
+  const double beyond = of_links - static_cast<double>(out.simulated_wrong) / sample;
+  const double model =
+      uncertain > 0 ? std::hypot(uncertain * out.wrong, beyond) : std::hypot(change, unlike);
   out.error = std::sqrt(model * model + particles * particles + out.wrong * (1 - out.wrong) / sample);
   return out;
 }
