@@ -9,7 +9,8 @@
 namespace motes::tracking {
 
 RowGrid::RowGrid(std::span<const Vec3> points, double width)
-    : per_width_(width > 0 && std::isfinite(1 / width) ? 1 / width : 1) {
+    : width_(width > 0 && std::isfinite(width) && std::isfinite(1 / width) ? width : 1),
+      per_width_(1 / width_) {
   struct Placed {
     double y, z;
     Entry entry;

@@ -6,6 +6,7 @@
 /// hashing, so that points far from all others cost nothing. A query examines the rows that its ball meets,
 /// and in each the part within the ball along x.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,33 +40,32 @@ class RowGrid {
         if (const Row* const row = find(y, z)) scan(*row, centre, radius, most, act);
   }
 
-  /// The same with a radius that shrinks during the search: act returns the new radius. Begins with the row
-  /// of the centre.
-  template <class Act>
-  void for_each_within_falling(const Vec3& centre, double radius, const Act& act) const {
+  /// Points that were found. `look_at`: when there are more, the search asks for a smaller radius.
+  struct Found {
+    std::vector<std::int32_t> number;
+    std::vector<double> squared;  ///< squared distance
+    std::size_t count = 0;        ///< of valid elements; both vectors may be longer
+    std::size_t look_at = 0;
+  };
+
+  /// Appends all points at most `radius` from `centre` to `found`, beginning with the row of the centre. When
+  /// more than found.look_at are found, shrink(found) may remove some and returns the radius for the others.
+  template <class Shrink>
+  void find_within(const Vec3& centre, double radius, Found& found, const Shrink& shrink) const {
     if (entries_.empty()) return;
     const Row* const own = find(row_of(centre.y), row_of(centre.z));
-    if (own != nullptr) scan_falling(*own, centre, radius, act);
-    const double begun = radius;
-    const auto outside = [&](double row, double middle) {
-      return radius < begun && !(row >= row_of(middle - radius) && row <= row_of(middle + radius));
-    };
+    if (own != nullptr) add_near(*own, centre, radius, found, shrink);
     const double first_z = row_of(centre.z - radius), last_z = row_of(centre.z + radius);
     const double first_y = row_of(centre.y - radius), last_y = row_of(centre.y + radius);
     if (!few_rows(first_z, last_z, first_y, last_y)) {
       for (const Row& row : rows_)
-        if (&row != own && !outside(row.z, centre.z) && !outside(row.y, centre.y))
-          scan_falling(row, centre, radius, act);
+        if (&row != own) add_near(row, centre, radius, found, shrink);
       return;
     }
-    for (double z = first_z; z <= last_z; ++z) {
-      if (outside(z, centre.z)) continue;
-      for (double y = first_y; y <= last_y; ++y) {
-        if (outside(y, centre.y)) continue;
+    for (double z = first_z; z <= last_z; ++z)
+      for (double y = first_y; y <= last_y; ++y)
         if (const Row* const row = find(y, z); row != nullptr && row != own)
-          scan_falling(*row, centre, radius, act);
-      }
-    }
+          add_near(*row, centre, radius, found, shrink);
   }
 
   std::size_t bytes() const {
@@ -104,33 +104,84 @@ class RowGrid {
 
   template <class Act>
   void scan(const Row& row, const Vec3& centre, double radius, double most, const Act& act) const {
-    for (auto n = first_from(row.begin, row.end, centre.x - radius); n < row.end; ++n) {
+    const double apart = squared_apart(row, centre);
+    if (beyond(apart, radius)) return;
+    const double half = half_chord(radius, apart);
+    for (auto n = first_from(row.begin, row.end, centre.x - half); n < row.end; ++n) {
       const Entry& entry = entries_[static_cast<std::size_t>(n)];
       const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
-      if (dx > radius) break;
+      if (dx > half) break;
       const double squared = dx * dx + dy * dy + dz * dz;
       if (squared <= most) act(static_cast<std::size_t>(entry.number), squared);
     }
   }
 
-  template <class Act>
-  void scan_falling(const Row& row, const Vec3& centre, double& radius, const Act& act) const {
-    for (auto n = first_from(row.begin, row.end, centre.x - radius); n < row.end;) {
-      const Entry& entry = entries_[static_cast<std::size_t>(n++)];
-      const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
-      if (dx > radius) break;
-      const double squared = dx * dx + dy * dy + dz * dz;
-      if (!(squared <= radius * radius)) continue;
-      const double now = act(static_cast<std::size_t>(entry.number), squared);
-      if (now < radius) radius = now, n = first_from(n, row.end, centre.x - radius);
+  template <class Shrink>
+  void add_near(const Row& row, const Vec3& centre, double& radius, Found& found,
+                const Shrink& shrink) const {
+    const double apart = squared_apart(row, centre);
+    if (beyond(apart, radius)) return;
+    auto n = row.begin, end = row.end;
+    const auto narrow = [&] {
+      if (end - n <= kFew) return;
+      const double half = half_chord(radius, apart);
+      n = first_from(n, end, centre.x - half);
+      end = first_beyond(n, end, centre.x + half);
+    };
+    for (narrow(); n < end;) {
+      const auto last = std::min(end, n + kChunk);
+      const std::size_t most = found.count + kChunk;
+      if (found.number.size() < most) found.number.resize(2 * most), found.squared.resize(2 * most);
+      const double within = radius * radius;
+      std::size_t count = found.count;
+      // Whether a point is near is hard to foresee, so each is written and those that are not are
+      // overwritten.
+      for (; n < last; ++n) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
+        const double squared = dx * dx + dy * dy + dz * dz;
+        found.number[count] = entry.number;
+        found.squared[count] = squared;
+        count += squared <= within;
+      }
+      found.count = count;
+      if (count <= found.look_at) continue;
+      const double now = shrink(found);
+      if (!(now < radius)) continue;
+      radius = now;
+      if (beyond(apart, radius)) return;
+      narrow();
     }
   }
 
-  /// The first of the entries [begin, end) of a row that is not below `x`.
+  /// A lower bound of the squared distance from `centre` to a row, along y and z.
+  double squared_apart(const Row& row, const Vec3& centre) const {
+    const auto along = [&](double first, double middle) {
+      const double m = middle * per_width_, slack = kRounding * (std::abs(m) + std::abs(first) + 1);
+      return (std::max({first - m, m - (first + 1), slack}) - slack) * width_;
+    };
+    const double y = along(row.y, centre.y), z = along(row.z, centre.z);
+    return y * y + z * z;
+  }
+  static bool beyond(double apart, double radius) { return apart > radius * radius * (1 + kRounding); }
+  /// How far a ball reaches along x in a row at squared distance `apart`.
+  static double half_chord(double radius, double apart) {
+    const double left = radius * radius * (1 + kRounding) - apart;
+    return std::min(radius, std::sqrt(left));
+  }
+
+  /// The first of the entries [begin, end) of a row that is not below `x`, and that is above it.
   std::int32_t first_from(std::int32_t begin, std::int32_t end, double x) const {
+    return partition(begin, end, [x](double other) { return other < x; });
+  }
+  std::int32_t first_beyond(std::int32_t begin, std::int32_t end, double x) const {
+    return partition(begin, end, [x](double other) { return other <= x; });
+  }
+  template <class Below>
+  std::int32_t partition(std::int32_t begin, std::int32_t end, const Below& below) const {
     while (begin < end) {
       const std::int32_t middle = begin + (end - begin) / 2;
-      if (entries_[static_cast<std::size_t>(middle)].at.x < x)
+      if (below(entries_[static_cast<std::size_t>(middle)].at.x))
         begin = middle + 1;
       else
         end = middle;
@@ -138,7 +189,10 @@ class RowGrid {
     return begin;
   }
 
-  double per_width_ = 1;
+  /// Rows with no more entries are searched whole; most entries between two looks at the radius.
+  static constexpr std::int32_t kFew = 24, kChunk = 64;
+  static constexpr double kRounding = 1e-12;
+  double width_ = 1, per_width_ = 1;
   std::size_t mask_ = 0;
   std::vector<Entry> entries_;                                              ///< [points] row after row
   std::vector<Row> rows_;                                                   ///< rows that are not empty

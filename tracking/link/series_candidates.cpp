@@ -43,7 +43,7 @@ std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48;
 
 /// Candidates of one detection with their costs.
 struct Row {
-  std::vector<Index> near;    ///< within reach
+  RowGrid::Found near;        ///< within reach
   std::vector<double> price;  ///< of `near`: first distance, then cost
   std::vector<Index> to, tied;
   std::vector<double> cost, sorted;
@@ -63,8 +63,11 @@ double most_kept(Row& row, std::size_t most) {
 /// Removes those that cost more than `limit`.
 void drop_above(Row& row, double limit) {
   std::size_t place = 0;
-  for (std::size_t k = 0; k < row.to.size(); ++k)
-    if (row.cost[k] <= limit) row.cost[place] = row.cost[k], row.to[place++] = row.to[k];
+  for (std::size_t k = 0; k < row.to.size(); ++k) {
+    row.to[place] = row.to[k];
+    const double cost = row.cost[place] = row.cost[k];
+    place += cost <= limit;
+  }
   row.to.resize(place);
   row.cost.resize(place);
 }
@@ -189,8 +192,9 @@ class Finder {
       row.clear();
       double within = most_cost;
       for (int lag = 1; lag <= last; ++lag) {
+        const std::size_t before = row.cost.size();
         look(i, t, lag, within, radius(t, lag, within), row);
-        if (row.cost.size() < most_) continue;
+        if (row.cost.size() < most_ || row.cost.size() == before) continue;
         within = std::min(within, most_kept(row, most_));
         if (row.cost.size() > most_) drop_above(row, within);
       }
@@ -238,30 +242,51 @@ class Finder {
   void look(Index i, std::int32_t t, int lag, double cost, double within, Row& row) const {
     const double reach = reach_[place(t, lag)];
     if (!(reach > 0) || !(within > 0)) return;
-    const LagCosts::Entry& entry = costs_.of(t, lag);
-    row.near.clear(), row.price.clear();
+    RowGrid::Found& near = row.near;
+    near.count = 0;
+    near.look_at = most_ > 0 ? kManyTimes * most_ : std::numeric_limits<std::size_t>::max();
+    grids_[at(t + lag)].find_within(centre(i, lag), within, near, [&](RowGrid::Found&) {
+      take_distances(i, t, lag, reach, row);
+      if (near.count > near.look_at) within = std::min(within, radius_of_nearest(t, lag, cost, row));
+      near.look_at = std::max(near.look_at, kManyTimes * near.count);
+      return within;
+    });
+    take_distances(i, t, lag, reach, row);
     const Index first = points_.offset[at(t + lag)];
-    std::size_t many = kManyTimes * most_;
-    grids_[at(t + lag)].for_each_within_falling(
-        centre(i, lag), within, [&](std::size_t number, double squared) {
-          const double distance = std::sqrt(squared);
-          const Index j = first + static_cast<Index>(number);
-          if (!(distance < reach) || gated(i, j, lag)) return within;
-          row.near.push_back(j);
-          row.price.push_back(distance);
-          if (most_ > 0 && row.near.size() > many) {
-            within = std::min(within, radius_of_nearest(t, lag, cost, row));
-            many = kManyTimes * std::max(most_, row.near.size());
-          }
-          return within;
-        });
+    const std::size_t before = row.to.size(), most = before + near.count;
+    row.to.resize(most);
     if (most_ == 0) {
-      row.to.insert(row.to.end(), row.near.begin(), row.near.end());
+      for (std::size_t k = 0; k < near.count; ++k) row.to[before + k] = first + near.number[k];
       return;
     }
-    entry.costs(row.price);
-    for (std::size_t k = 0; k < row.near.size(); ++k)
-      if (row.price[k] <= cost) row.to.push_back(row.near[k]), row.cost.push_back(row.price[k]);
+    costs_.of(t, lag).costs(row.price);
+    row.cost.resize(most);
+    std::size_t place = before;
+    for (std::size_t k = 0; k < near.count; ++k) {
+      row.to[place] = first + near.number[k];
+      row.cost[place] = row.price[k];
+      place += row.price[k] <= cost;
+    }
+    row.to.resize(place);
+    row.cost.resize(place);
+  }
+
+  /// Makes the distances of `near` the prices, without those beyond reach or gate.
+  void take_distances(Index i, std::int32_t t, int lag, double reach, Row& row) const {
+    RowGrid::Found& near = row.near;
+    const Index first = points_.offset[at(t + lag)];
+    const bool bounded = model_.gate.bounded();
+    row.price.resize(near.count);
+    std::size_t place = 0;
+    for (std::size_t k = 0; k < near.count; ++k) {
+      const double distance = std::sqrt(near.squared[k]);
+      near.number[place] = near.number[k];
+      near.squared[place] = near.squared[k];
+      row.price[place] = distance;
+      place += distance < reach && !(bounded && gated(i, first + near.number[k], lag));
+    }
+    near.count = place;
+    row.price.resize(place);
   }
 
   /// The longest link that costs at most `cost` and no more than the cheapest ones that are kept, by the
@@ -276,10 +301,12 @@ class Finder {
     const double limit = std::min(cost, *std::max_element(row.sorted.begin(), row.sorted.end())) + kCostSlack;
     const double out = std::max(radius(t, lag, limit), farthest);
     std::size_t place = 0;
-    for (std::size_t k = 0; k < row.near.size(); ++k)
-      if (row.price[k] <= out) row.price[place] = row.price[k], row.near[place++] = row.near[k];
-    row.near.resize(place);
-    row.price.resize(place);
+    for (std::size_t k = 0; k < row.near.count; ++k) {
+      row.near.number[place] = row.near.number[k];
+      row.near.squared[place] = row.near.squared[k];
+      place += row.price[k] <= out;
+    }
+    row.near.count = place;
     return out;
   }
 
