@@ -60,8 +60,9 @@ constexpr double kLeastAxesGain = 0.01;
 
 /// Rounds without prediction that start from links frame to frame; the more likely linking is kept in `best`.
 /// (Estimates that start from nearest neighbours can end without all particles that move farther.) Returns
-/// the other rounds, if their linking differs: if particles keep their direction and move as far as their
-/// spacing, the less likely linking can be the better start for persistence.
+/// the other rounds, if their linking differs (if both starts lead to one linking, the second ends there): if
+/// particles keep their direction and move as far as their spacing, the less likely linking can be the better
+/// start for persistence.
 std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
                                        const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
   if (best.points().size() > kMostForField) return std::nullopt;
@@ -69,18 +70,22 @@ std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesO
   if (!best.differs(pairs)) return std::nullopt;
   Rounds other(execution, best.points(), options, done, out.rounds);
   other.share(best);
-  other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless);
+  if (other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless, kLeastEnds,
+                       &best.solution_.linking))
+    return std::nullopt;
   if (other.cost_per_point() < best.cost_per_point()) std::swap(best, other);
   return other;
 }
 
-/// The rounds with the motion of neighbours, which follow the rounds without prediction.
+/// The rounds with the motion of neighbours, which follow the rounds without prediction. They are accepted if
+/// they cost less than `enough`.
 Rounds field_after(const Execution& execution, const SeriesOptions& options,
-                   const std::function<void(int)>& done, Rounds& plain, int most, SeriesLinks& out) {
+                   const std::function<void(int)>& done, Rounds& plain, int most, double enough,
+                   SeriesLinks& out) {
   const auto along = [&](SeriesLinking start) {
     Rounds field(execution, plain.points(), options, done, out.rounds);
     field.share(plain);
-    field.along_field(std::move(start), most, kPlainRounds);
+    field.along_field(std::move(start), most, kPlainRounds, enough + kHopeless);
     return field;
   };
   const bool small_steps = plain.steps() < kSmallSteps;
@@ -142,9 +147,9 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     return best;
   }
   if (may_follow(execution, options, best, out.evidence.coherence)) {
-    Rounds field = field_after(execution, options, done, best, lags, out);
-    out.evidence.field = field.cost_per_point();
     const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
+    Rounds field = field_after(execution, options, done, best, lags, out.evidence.plain - least, out);
+    out.evidence.field = field.cost_per_point();
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
     if (by_field) out.chosen = MotionModel::field, best = std::move(field);
   }

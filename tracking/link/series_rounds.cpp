@@ -60,7 +60,8 @@ void Rounds::plain(int lags, int rounds) {
   }
 }
 
-void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends) {
+bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends,
+                        const SeriesLinking* known) {
   solution_.linking = std::move(start);
   model_ = first_model(execution_, *points_, prediction_, lags);
   model_.gate = options_.gate;
@@ -68,8 +69,14 @@ void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
     fit();
     if (round == 0) expect_misses(ends);
     if (round < kPlainFinds) find(lags);
-    if ((!improve() && round > 0) || (round == 1 && cost_per_point() > hopeless)) break;
+    const bool moves = improve();
+    if (round > 0 && known != nullptr &&
+        static_cast<double>(changed_links(*known, solution_.linking)) <
+            kRoundsSettled * static_cast<double>(known->links()))
+      return true;
+    if ((!moves && round > 0) || (round == 1 && cost_per_point() > hopeless)) break;
   }
+  return false;
 }
 
 bool Rounds::differs(const SeriesLinking& other, double share) const {
@@ -79,7 +86,7 @@ bool Rounds::differs(const SeriesLinking& other, double share) const {
   return static_cast<double>(missing) >= share * static_cast<double>(solution_.linking.links());
 }
 
-void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
+void Rounds::along_field(SeriesLinking start, int lags, int rounds, double hopeless) {
   solution_.linking = std::move(start);
   for (int round = 0; round < rounds; ++round) {
     predict(lags);
@@ -88,7 +95,7 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
     fit();
     if (round == 0) expect_misses();
     if (round == 0) find(lags);
-    if (!improve()) break;
+    if (!improve() || (round == 1 && cost_per_point() > hopeless)) break;
   }
 }
 
@@ -265,7 +272,8 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
 }
 
 void Rounds::fit() {
-  occlusion_ = in_windows() ? nullptr : Occlusion::fit(execution_, *points_, grids(), prediction_, solution_.linking);
+  occlusion_ =
+      in_windows() ? nullptr : Occlusion::fit(execution_, *points_, grids(), prediction_, solution_.linking);
   model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_,
                      velocity_.by_lag.empty() ? nullptr : &velocity_, occlusion_.get());
 }

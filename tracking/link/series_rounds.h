@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -45,7 +46,7 @@ inline constexpr double kNatsOfFalse = 1.5;
 inline constexpr double kLeastEnds = 0.02, kCommonEnds = 0.2;
 
 /// Belief propagation is given up after six rounds if its linking is less likely by this many nats per
-/// detection, and the start from links frame to frame after two.
+/// detection, and the start from links frame to frame and the motion of neighbours after two.
 inline constexpr double kHopeless = 0.09;
 
 /// Belief propagation uses candidates within this many nats of the best one of each detection.
@@ -66,11 +67,15 @@ class Rounds {
   void plain(int lags, int rounds);
 
   /// Starts from a linking, without prediction, and from shares of ends and births of at least `ends`. Ends
-  /// early if the second linking costs more than `hopeless`.
-  void plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds);
+  /// early if the second linking costs more than `hopeless`. Returns true, and ends, if the second or a later
+  /// linking is that of other rounds, `known`.
+  bool plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds,
+                  const SeriesLinking* known = nullptr);
 
-  /// Starts from a linking, with predictions by the motion of neighbours.
-  void along_field(SeriesLinking start, int lags, int rounds);
+  /// Starts from a linking, with predictions by the motion of neighbours. Ends early if the second linking
+  /// costs more than `hopeless`.
+  void along_field(SeriesLinking start, int lags, int rounds,
+                   double hopeless = std::numeric_limits<double>::infinity());
 
   /// Takes the parameters and motion model of rounds over a part of the series as the start of the next
   /// rounds. The first frame of these points is the part's `first_frame`-th.
@@ -214,8 +219,8 @@ class Rounds {
   int* solved_;
 };
 
-/// The rounds without prediction or, if it is more likely, a linking that starts from common ends: if few were
-/// expected at first and more were found, far links can have replaced others.
+/// The rounds without prediction or, if it is more likely, a linking that starts from common ends: if few
+/// were expected at first and more were found, far links can have replaced others.
 Rounds with_common_ends(Rounds best);
 
 }  // namespace motes::tracking
