@@ -60,19 +60,19 @@ constexpr double kLeastAxesGain = 0.01;
 
 /// Rounds without prediction that start from links frame to frame; the more likely linking is kept in `best`.
 /// (Estimates that start from nearest neighbours can end without all particles that move farther.) Returns
-/// the other rounds, if their linking differs (if both starts lead to one linking, the second ends there): if
-/// particles keep their direction and move as far as their spacing, the less likely linking can be the better
-/// start for persistence.
+/// the other rounds, if their linking differs: if particles keep their direction and move as far as their
+/// spacing, the less likely linking can be the better start for persistence. `met`: both starts lead to one
+/// linking, where the second ends.
 std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
-                                       const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
+                                       const std::function<void(int)>& done, Rounds& best, bool& met,
+                                       SeriesLinks& out) {
   if (best.points().size() > kMostForField) return std::nullopt;
   const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
   if (!best.differs(pairs)) return std::nullopt;
   Rounds other(execution, best.points(), options, done, out.rounds);
   other.share(best);
-  if (other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless, kLeastEnds,
-                       &best.solution_.linking))
-    return std::nullopt;
+  met = other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless,
+                         kLeastEnds, &best.solution_.linking);
   if (other.cost_per_point() < best.cost_per_point()) std::swap(best, other);
   return other;
 }
@@ -112,6 +112,7 @@ struct PartChoice {
   std::optional<Rounds> other_start;  ///< see start_from_pairs
   std::optional<Rounds> apart;        ///< if most particles move together: the rounds without that motion
   detail::Untried untried = {};
+  bool met = false;  ///< `other_start` met the first start
 };
 
 /// Links the series without prediction or, if asked for or more likely, with the motion of neighbours.
@@ -127,7 +128,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   } else {
     best.plain(lags, kPlainRounds);
     if (!quick && !choice.untried.pairs)
-      choice.other_start = start_from_pairs(execution, options, done, best, out);
+      choice.other_start = start_from_pairs(execution, options, done, best, choice.met, out);
   }
   out.evidence.plain = best.cost_per_point();
   choice.plain = best.model_;
@@ -167,7 +168,8 @@ Rounds best_persistence(const SeriesOptions& options, Rounds best, double before
                         SeriesLinks& out) {
   SeriesLinks of_other = out;
   best = with_persistence(options, std::move(best), before, out);
-  if (!choice.other_start) return with_beliefs(options, std::move(best), choice.times, out);
+  if (!choice.other_start || (choice.met && !out.persistent))
+    return with_beliefs(options, std::move(best), choice.times, out);
   of_other.chosen = MotionModel::standing;
   of_other.drift = of_other.rotation = false;
   const double start = choice.other_start->cost_per_point();
