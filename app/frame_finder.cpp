@@ -75,8 +75,7 @@ std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) 
   };
   return fmt::format(
       "spots of two sizes fit frame {}, many small ones in each wide one: {} and {}; the {} ones are taken; "
-      "for "
-      "the others set detection.radius_um (--radius {:.4g},{:.4g},{:.4g})",
+      "for the others set detection.radius_um (--radius {:.4g},{:.4g},{:.4g})",
       frame, size(sizes.radius_um, rival.taken), size(rival.radius_um, rival.found), wider ? "small" : "wide",
       rival.radius_um.z, rival.radius_um.y, rival.radius_um.x);
 }
