@@ -69,6 +69,6 @@ def test_what_cannot_be_written_is_told(cells, tmp_path):
         motes.write(tmp_path / "t.ctc", cells, labels=label_images()[:2], voxel_um=0.5)
     with pytest.raises(motes.InputError, match="labels, frame 0: 2 objects of the tracks are missing"):
         motes.write(tmp_path / "t.ctc", cells, labels=np.roll(label_images(), 1, axis=0), voxel_um=0.5)
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give only one of them"):
         motes.write(tmp_path / "t.ctc", cells, labels=label_images(), like=label_images(), voxel_um=0.5)
     assert not (tmp_path / "t.ctc").exists()

@@ -230,7 +230,7 @@ def test_frame_numbers_far_apart(rng):
     assert found.particle.nunique() == 40
     assert (found.particle[f.frame < 3] == expected[f.frame < 3]).all()
     assert motes.link(late).particle.nunique() == 40
-    with pytest.raises(ValueError, match="too many; number the frames"):
+    with pytest.raises(ValueError, match="are too many; number the existing frames"):
         motes.link(late, 0.5, memory=10**12)
     assert motes.link(f, 0.5, memory=10**12).particle.nunique() == 20
     ends = f.assign(frame=f.frame.where(f.frame < 3, f.frame + (2**63 - 6)).where(f.frame >= 3, f.frame + -(2**63)))
