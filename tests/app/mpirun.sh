@@ -77,7 +77,7 @@ refused 2 'unknown option' 'gen:uniform?rows=5&high=9' --slover jv
 refused 2 'do not solve greedy problems' 'gen:rgg?n=50&degree=3' --problem greedy
 refused 2 'no form for several ranks' 'gen:rgg?n=50&degree=3' --solver hk
 refused 2 'has no options' 'gen:rgg?n=50&degree=3' --solver 'ms-bfs-graft?alpha=3'
-refused 2 'make their own start' 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --init cheap
+refused 2 'not available on several ranks' 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --init cheap
 refused 2 'only for assignment problems' 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --ties hash
 refused 2 'unknown parameter' 'gen:rgg?n=50&degree=3&wide=1' --solver ms-bfs-graft
 refused 3 'no such file' "$work/absent.mtx" --solver ms-bfs-graft

@@ -420,7 +420,7 @@ TEST_CASE("detect writes a table that track links") {
   CHECK(!std::filesystem::exists(dir / "found.vtp"));
 }
 
-TEST_CASE("--dt overrides the interval in detections.h5") {
+TEST_CASE("The option --dt overrides the interval in detections.h5") {
   const TempDir dir;
   const auto made = simulate_small(dir.path(), true);
   const std::string spots = (dir / "d.h5").string();
