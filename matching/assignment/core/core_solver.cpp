@@ -42,11 +42,11 @@ namespace {
 /// After annealing it is rows / kRowsPerLook, since the next step, dense paths, takes cubic time. A round of
 /// pricing counts as kLooksOfPricing.
 constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
-/// Rows up to which dense paths from scratch are tried before annealing: scanning a larger matrix, which no
-/// cache holds, takes longer than annealing. And how often they may scan each row.
+/// Up to this number of rows, dense paths from scratch are tried before annealing; in larger matrices of
+/// clustered costs they take longer than annealing.
 constexpr Index kSmallMatrix = 4096;
-constexpr std::int64_t kScansPerRow = 128;
-constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
+constexpr std::int64_t kScansPerRow = 128;  ///< budget of that try
+constexpr std::size_t kWaysOutPerRow = 4;   ///< at first; twice as many each time, up to kAddedPerRow
 
 class CorePaths {
  public:
