@@ -11,6 +11,7 @@
 #include <motes/base/for_each_task.h>
 #include <motes/base/hash.h>
 #include <motes/base/index.h>
+#include <motes/base/timer.h>
 #include <motes/matching/ties.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
@@ -81,9 +82,9 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
   std::vector<std::vector<detail::Pair>> found(at(tasks));
   std::vector<char> consistent(at(tasks), 1);
   detail::with_entries(problem, [&](const auto& entries) {
-    for_each_task(thread_count(execution), tasks, [&](std::int64_t task) {
-      const Index begin = static_cast<Index>(task) * kRowsPerTask;
-      for (Index i = begin; i < std::min<Index>(rows, begin + kRowsPerTask); ++i) {
+    for_each_block(thread_count(execution), rows, kRowsPerTask, [&](Index begin, Index end) {
+      const std::size_t task = at(begin / kRowsPerTask);
+      for (Index i = begin; i < end; ++i) {
         const Index mate = matching.row_to_col[at(i)];
         bool tight = mate == -1;
         entries.for_each(i, 0, 1, [&](Index j, Cost c) {
@@ -91,9 +92,9 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
           if (j == mate)
             tight = true;
           else
-            found[static_cast<std::size_t>(task)].push_back({i, j});
+            found[task].push_back({i, j});
         });
-        if (!tight) consistent[static_cast<std::size_t>(task)] = 0;
+        if (!tight) consistent[task] = 0;
       }
     });
   });
@@ -292,8 +293,7 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, Matc
     throw std::invalid_argument("resolve_ties: needs an optimal matching with its duals");
   const auto start = std::chrono::steady_clock::now();
   choose_least_named(execution, rows, cols, find_alternatives(execution, problem, optimal), names, optimal);
-  optimal.stats.seconds["ties"] =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  optimal.stats.seconds["ties"] = seconds_since(start);
   return optimal;
 }
 

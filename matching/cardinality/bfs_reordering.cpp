@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 #include "matching/cardinality/augmenting_search.h"
 
@@ -21,24 +21,18 @@ ReorderedGraph BfsReordering::graph() const {
 }
 
 Mates BfsReordering::to_new(const Mates& mates, int threads) const {
-  constexpr std::int64_t kPart = 1 << 14;
-  const auto each = [&](std::size_t size, const auto& body) {
-    const auto count = static_cast<std::int64_t>(size);
-    parallel_for(threads, (count + kPart - 1) / kPart, [&](std::int64_t part) {
-      for (std::int64_t k = part * kPart; k < std::min(count, (part + 1) * kPart); ++k)
-        body(static_cast<std::size_t>(k));
-    });
-  };
+  constexpr std::size_t kPart = 1 << 14;
   Mates out = no_mates(static_cast<Index>(mates.row_to_col.size()),
                        static_cast<Index>(mates.col_to_row.size()), threads);
-  bool any = false;
-  for (std::size_t i = 0; i < mates.row_to_col.size() && !any; ++i) any = mates.row_to_col[i] != -1;
-  if (!any) return out;
-  each(mates.row_to_col.size(), [&](std::size_t i) {
-    const Index old = mates.row_to_col[at(rows[i])];
-    if (old == -1) return;
-    out.row_to_col[i] = new_col[at(old)];
-    out.col_to_row[at(out.row_to_col[i])] = static_cast<Index>(i);
+  const auto is_matched = [](Index col) { return col != -1; };
+  if (std::none_of(mates.row_to_col.begin(), mates.row_to_col.end(), is_matched)) return out;
+  for_each_block(threads, mates.row_to_col.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Index old = mates.row_to_col[at(rows[i])];
+      if (old == -1) continue;
+      out.row_to_col[i] = new_col[at(old)];
+      out.col_to_row[at(out.row_to_col[i])] = static_cast<Index>(i);
+    }
   });
   return out;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/host_blocks.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/timer.h>
@@ -33,10 +34,8 @@ template <class Body>
 bool all_parts_valid(int threads, std::size_t rows, const Body& body) {
   constexpr std::size_t kPart = 1 << 14;
   bool fault = false;
-  parallel_for(threads, static_cast<std::int64_t>((rows + kPart - 1) / kPart), [&](std::int64_t part) {
-    const std::size_t begin = static_cast<std::size_t>(part) * kPart;
-    if (!body(begin, std::min(begin + kPart, rows)))
-      std::atomic_ref(fault).store(true, std::memory_order_relaxed);
+  for_each_block(threads, rows, kPart, [&](std::size_t begin, std::size_t end) {
+    if (!body(begin, end)) std::atomic_ref(fault).store(true, std::memory_order_relaxed);
   });
   return !fault;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <new>
@@ -73,4 +74,18 @@ TEST_CASE("for_each_task visits each index once, and passes on what its body thr
 
 TEST_CASE("for_each_task on one thread starts no parallel region") {
   for_each_task(1, 3, [](std::int64_t) { CHECK(omp_get_level() == 0); });
+}
+
+TEST_CASE("for_each_block visits consecutive blocks, the last one shorter") {
+  for (const int threads : {1, 2, 7})
+    for (const int count : {0, 1, 9, 10, 11, 1000}) {
+      std::vector<int> visits(static_cast<std::size_t>(count), 0);
+      std::atomic<int> wrong = 0;
+      for_each_block(threads, count, 10, [&](int begin, int end) {
+        wrong += begin % 10 != 0 || end != std::min(begin + 10, count);
+        for (int i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
+      });
+      CHECK(wrong == 0);
+      CHECK(visits == std::vector<int>(static_cast<std::size_t>(count), 1));
+    }
 }

@@ -29,6 +29,7 @@
 #include <limits>
 #include <memory>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/function_clones.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
@@ -271,10 +272,9 @@ std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<
   // Columns by pieces, each with all rows: first the least, then the sum.
   std::vector<double> all_least(width, kNone), out(width, 0);
   std::vector<float> all_sums(width, 0);
-  constexpr Index kPiece = 256;
+  constexpr std::size_t kPiece = 256;
   const auto pass = [&](bool summing) {
-    parallel_for(threads, (fine.size() + kPiece - 1) / kPiece, [&](std::int64_t piece) {
-      const auto begin = at(piece * kPiece), end = std::min(begin + kPiece, at(fine.size()));
+    for_each_block(threads, at(fine.size()), kPiece, [&](std::size_t begin, std::size_t end) {
       const std::vector<Index> cols(fine.cols().begin() + static_cast<std::ptrdiff_t>(begin),
                                     fine.cols().begin() + static_cast<std::ptrdiff_t>(end));
       std::vector<double> cost(cols.size());

@@ -23,8 +23,8 @@
 
 #include <omp.h>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/annealed_prices.h"
@@ -38,7 +38,7 @@ constexpr Index kFewPoor = 16;     ///< at most one column in this many gets its
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs of a row are cut
 constexpr double kHighestLevel = 0x1p52;
 constexpr Index kRowsPerTask = 64;
-constexpr std::int64_t kColumnsPerTask = 64;
+constexpr std::size_t kColumnsPerTask = 64;
 constexpr int kMostTurns = 3;
 constexpr std::size_t kLevelRank = 4;
 
@@ -111,10 +111,7 @@ void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>
            const DistributedRows& distributed, CoreSelection& selection) {
   const std::vector<Cost> reach = reach_of_rows(selection);
   std::vector<std::vector<Found>> found(columns.size());
-  const auto tasks = (std::ssize(columns) + kColumnsPerTask - 1) / kColumnsPerTask;
-  parallel_for(threads, tasks, [&](std::int64_t task) {
-    const std::size_t begin = at(task * kColumnsPerTask),
-                      end = std::min(begin + kColumnsPerTask, columns.size());
+  for_each_block(threads, columns.size(), kColumnsPerTask, [&](std::size_t begin, std::size_t end) {
     for (Index i = 0; i < entries.rows; ++i) {
       for (std::size_t k = begin; k < end; ++k) {
         const Cost cost = entries.at(i, columns[k]);
@@ -192,13 +189,11 @@ class LeastOfColumns {
 template <class T>
 std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach,
                                 const DistributedRows& distributed) {
-  std::vector<std::optional<LeastOfColumns>> lists(static_cast<std::size_t>(threads));
-  parallel_for(threads, (entries.rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
-    auto& mine = lists[static_cast<std::size_t>(omp_get_thread_num())];
+  std::vector<std::optional<LeastOfColumns>> lists(at(threads));
+  for_each_block(threads, entries.rows, kRowsPerTask, [&](Index begin, Index end) {
+    auto& mine = lists[threads > 1 ? at(omp_get_thread_num()) : 0];
     if (!mine) mine.emplace(entries.cols);
     std::vector<T> buffer;
-    const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i)
       if (reach[at(i)] != kInfiniteCost)
         mine->add_row(row_keys(entries, i, buffer), static_cast<double>(reach[at(i)]) / entries.scale);
@@ -318,15 +313,12 @@ CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offs
   out.bound.resize(at(entries.rows));
   RowPricer<DenseEntries<T>> pricer(entries);
   pricer.set_duals(out.level);
-  const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
-  std::vector<CorePart> parts(at(tasks));
-  parallel_for(threads, tasks, [&](std::int64_t task) {
+  std::vector<CorePart> parts(at((entries.rows + kRowsPerTask - 1) / kRowsPerTask));
+  for_each_block(threads, entries.rows, kRowsPerTask, [&](Index begin, Index end) {
     LevelSelector<T> selector(entries, pricer, out.level, wanted, distributed.first);
-    const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
       const Cost base = reach[at(i)] == kInfiniteCost ? 0 : reach[at(i)];
-      selector.select(i, base, parts[at(task)], out.bound[at(i)]);
+      selector.select(i, base, parts[at(begin / kRowsPerTask)], out.bound[at(i)]);
     }
   });
   out.core.graph.rows = entries.rows;

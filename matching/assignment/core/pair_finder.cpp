@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 namespace motes::matching::detail {
 namespace {
@@ -15,16 +15,6 @@ constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< scanned for ways out, before a new attempt
 
 }  // namespace
-
-/// Calls body(begin, end) for ranges of [0, count), in parallel.
-template <class Entries>
-template <class Body>
-void PairFinder<Entries>::for_ranges(Index count, const Body& body) const {
-  parallel_for(threads_, (count + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
-    const Index begin = static_cast<Index>(task) * kRowsPerTask;
-    body(begin, std::min<Index>(count, begin + kRowsPerTask));
-  });
-}
 
 template <class Entries>
 void PairFinder<Entries>::begin(bool v_falls) {
@@ -46,7 +36,7 @@ bool PairFinder<Entries>::price(const CoreSelection& selection, std::span<const 
   }
   found.assign(at(entries_.rows), {});
   if (!open.empty()) pricer_.set_duals(v);
-  for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
+  for_each_block(threads_, static_cast<Index>(open.size()), kRowsPerTask, [&](Index begin, Index end) {
     PricingScratch scratch;
     for (Index k = begin; k < end; ++k) {
       const auto& [i, columns] = open[at(k)];
@@ -92,7 +82,7 @@ bool PairFinder<Entries>::ways_out(std::span<const Index> trapped, const std::ve
   bool any = false;
   for (std::size_t first = 0; first < trapped.size() && !any; first += batch) {
     const auto rows = trapped.subspan(first, std::min(batch, trapped.size() - first));
-    for_ranges(static_cast<Index>(rows.size()), [&](Index begin, Index end) {
+    for_each_block(threads_, static_cast<Index>(rows.size()), kRowsPerTask, [&](Index begin, Index end) {
       for (Index k = begin; k < end; ++k) {
         const Index i = rows[at(k)];
         auto& pairs = found[at(i)];

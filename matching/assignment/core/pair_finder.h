@@ -37,8 +37,6 @@ class PairFinder {
                 std::size_t count, PairsOfRows& found);
 
  private:
-  template <class Body>
-  void for_ranges(Index count, const Body& body) const;
   void keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
                  const std::vector<Cost>& v) const;
 

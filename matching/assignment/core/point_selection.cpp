@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/selection.h"
@@ -30,14 +30,11 @@ double farthest_of(const GeometricEntries& e) { return e.gate * e.gate * (1 + 0x
 /// The pairs of the rows `mine`, from pick(row, scratch, pairs) which may leave them in any order.
 template <class Pick>
 void gather(int threads, const Block& mine, SparseCosts& core, const Pick& pick) {
-  const Index tasks = (mine.count + kRowsPerTask - 1) / kRowsPerTask;
-  std::vector<CorePart> parts(at(tasks));
-  parallel_for(threads, tasks, [&](std::int64_t task) {
-    CorePart& part = parts[at(task)];
+  std::vector<CorePart> parts(at((mine.count + kRowsPerTask - 1) / kRowsPerTask));
+  for_each_block(threads, mine.count, kRowsPerTask, [&](Index begin, Index end) {
+    CorePart& part = parts[at(begin / kRowsPerTask)];
     std::vector<CellGrid::Found> found;
     std::vector<CorePair> pairs;
-    const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(mine.count, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
       pairs.clear();
       pick(mine.first + i, found, pairs);
@@ -81,11 +78,8 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
   const CellGrid grid(e.row_x, e.row_y, e.row_z, e.rows, kPointsPerCell);
   const Block asked = ranks == nullptr ? Block{0, e.cols} : block_of(e.cols, ranks->rank(), ranks->size());
   std::vector<Index> rows(at(asked.count) * at(wanted), -1);
-  const Index tasks = (asked.count + kRowsPerTask - 1) / kRowsPerTask;
-  parallel_for(threads, tasks, [&](std::int64_t task) {
+  for_each_block(threads, asked.count, kRowsPerTask, [&](Index begin, Index end) {
     std::vector<CellGrid::Found> found;
-    const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(asked.count, begin + kRowsPerTask);
     for (Index place = begin; place < end; ++place) {
       const Index j = asked.first + place;
       grid.nearest({e.col_x[j], e.col_y[j], e.col_z == nullptr ? 0 : e.col_z[j]}, wanted, farthest,

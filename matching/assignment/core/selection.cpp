@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/column_prices.h"
@@ -152,14 +152,13 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   std::atomic<bool> bad = false;
   CoreSelection out;
   out.bound.resize(at(entries.rows));
-  parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
+  for_each_block(thread_count(execution), entries.rows, kRowsPerTask, [&](Index begin, Index end) {
+    const std::size_t task = at(begin / kRowsPerTask);
     RowSelector<T> selector(entries, wanted, distributed.first);
-    parts[at(task)].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
-    const Index begin = static_cast<Index>(task) * kRowsPerTask,
-                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
+    parts[task].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
     for (Index i = begin; i < end && !bad; ++i) {
-      const RowScan<T> scan = selector.select(i, parts[at(task)], out.bound[at(i)]);
-      largest[at(task)] = std::max(largest[at(task)], scan.largest);
+      const RowScan<T> scan = selector.select(i, parts[task], out.bound[at(i)]);
+      largest[task] = std::max(largest[task], scan.largest);
       if (scan.bad) bad = true;
     }
   });

@@ -7,8 +7,8 @@
 #include <deque>
 #include <numeric>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 namespace motes::matching::detail {
 namespace {
@@ -82,11 +82,9 @@ class ListMarket {
     cost_.resize(rows.size() * listed_);
     fresh_bound_.resize(rows.size());
     source_.make(rows, dual_, object_.data(), cost_.data(), fresh_bound_.data());
-    const std::size_t chunks = (rows.size() + kRowsPerTask - 1) / kRowsPerTask;
-    const int threads = std::max(1, static_cast<int>(std::min(chunks, static_cast<std::size_t>(threads_))));
-    parallel_for(threads, static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * kRowsPerTask;
-      for (std::size_t k = first; k < std::min(first + kRowsPerTask, rows.size()); ++k) {
+    const int threads = rows.size() <= kRowsPerTask ? 1 : threads_;
+    for_each_block(threads, rows.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) {
         const auto begin = lists_.begin() + static_cast<std::ptrdiff_t>(at(rows[k]) * listed_);
         for (std::size_t e = 0; e < listed_; ++e) {
           const Index j = object_[k * listed_ + e];

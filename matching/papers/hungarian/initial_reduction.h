@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 #include <motes/base/timer.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
@@ -18,15 +18,7 @@ namespace motes::matching::detail {
 template <class Body>
 void over_range(int threads, Index count, std::int64_t work, Index piece, const Body& body) {
   constexpr std::int64_t kWorthThreads = 50'000;
-  const std::int64_t pieces = (static_cast<std::int64_t>(count) + piece - 1) / piece;
-  const auto run = [&](std::int64_t k) {
-    const auto begin = static_cast<Index>(k * piece);
-    body(begin, static_cast<Index>(std::min<std::int64_t>(count, std::int64_t{begin} + piece)));
-  };
-  if (threads > 1 && work >= kWorthThreads)
-    parallel_for(threads, pieces, run);
-  else  // rounds may be many and tiny: not even the entry to a parallel region
-    for (std::int64_t k = 0; k < pieces; ++k) run(k);
+  for_each_block(work >= kWorthThreads ? threads : 1, count, piece, body);
 }
 
 /// How much there is to read, for over_range.

@@ -1,7 +1,10 @@
 #pragma once
-/// A parallel loop without overhead on one thread.
+/// Parallel loops without overhead on one thread.
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <motes/base/parallel_for.h>
 #include <motes/base/stop.h>
@@ -19,6 +22,16 @@ void for_each_task(int threads, std::int64_t count, const Body& body) {
     stop.check();
     body(i);
   }
+}
+
+/// Calls body(begin, end) for consecutive blocks of [0, count), as for_each_task does; each has `block`
+/// numbers, the last one those that are left.
+template <std::integral Integer, class Body>
+void for_each_block(int threads, Integer count, std::type_identity_t<Integer> block, const Body& body) {
+  const auto all = static_cast<std::int64_t>(count), size = static_cast<std::int64_t>(block);
+  for_each_task(threads, (all + size - 1) / size, [&](std::int64_t k) {
+    body(static_cast<Integer>(k * size), static_cast<Integer>(std::min(all, (k + 1) * size)));
+  });
 }
 
 }  // namespace motes
