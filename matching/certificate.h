@@ -12,6 +12,10 @@ namespace motes::matching::detail {
 struct Pair {
   Index row = -1, col = -1;
   explicit operator bool() const { return row != -1; }
+  /// Becomes the other pair if that is one, and comes first in row-major order.
+  void keep_first(const Pair& other) {
+    if (other && (!*this || other.row < row || (other.row == row && other.col < col))) *this = other;
+  }
 };
 
 /// Results of a pass over all pairs: the first fault of each kind in row-major order, if any.

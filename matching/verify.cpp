@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <stdexcept>
 
-#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
 #include <motes/matching/verify.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/device_problem.h"
 #include "matching/certificate.h"
+#include "matching/pair_faults.h"
 
 namespace motes::matching {
 namespace detail {
@@ -79,45 +79,13 @@ void check_side(std::span<const Cost> dual, std::span<const Cost> unmatched, con
 }
 
 /// The pass over all pairs on the CPU.
-EdgeFindings find_faults(const Execution& execution, const CostsView& problem, const Matching& matching) {
+EdgeFindings find_faults_on_host(const Execution& execution, const CostsView& problem,
+                                 const Matching& matching) {
   EdgeFindings findings;
   findings.matched_cost.assign(at(rows_of(problem)), 0);
   const bool duals = has_duals(problem, matching);
-  const auto first_of = [](Pair& kept, Pair found) {
-    if (!kept || (found && (found.row < kept.row || (found.row == kept.row && found.col < kept.col))))
-      kept = found;
-  };
   with_entries(problem, [&](const auto& entries) {
-    constexpr Index kRowsPerTask = 64;
-    const std::int64_t tasks = (static_cast<std::int64_t>(entries.rows) + kRowsPerTask - 1) / kRowsPerTask;
-    for_each_task(thread_count(execution), tasks, [&](std::int64_t task) {
-      Pair no_edge, infeasible, loose;
-      const Index begin = static_cast<Index>(task * kRowsPerTask);
-      const Index end = std::min<Index>(entries.rows, begin + kRowsPerTask);
-      for (Index i = begin; i < end; ++i) {
-        const Wide u = duals ? matching.duals.u[at(i)] : 0;
-        const Index mate = matching.row_to_col[at(i)];
-        if (mate != -1) {
-          const Cost c = entries.at(i, mate);
-          findings.matched_cost[at(i)] = c;
-          if (c == kInfiniteCost)
-            first_of(no_edge, {i, mate});
-          else if (duals && u + matching.duals.v[at(mate)] != c)
-            first_of(loose, {i, mate});
-        }
-        if (!duals) continue;
-        entries.for_each(i, 0, 1, [&](Index j, Cost c) {
-          if (u + matching.duals.v[at(j)] > c) first_of(infeasible, {i, j});
-        });
-      }
-      if (!no_edge && !infeasible && !loose) return;
-#pragma omp critical(motes_verify_faults)
-      {
-        if (no_edge) first_of(findings.no_edge, no_edge);
-        if (infeasible) first_of(findings.infeasible, infeasible);
-        if (loose) first_of(findings.loose, loose);
-      }
-    });
+    find_faults(thread_count(execution), entries, 0, 0, matching, duals, findings);
   });
   return findings;
 }
@@ -174,7 +142,7 @@ Certificate verify(const Execution& execution, const CostsView& problem, const M
     throw std::invalid_argument("verify: the costs are in device memory; use the cuda back end");
   return detail::certify(problem, matching,
                          detail::indexable(problem, matching)
-                             ? detail::find_faults(execution, problem, matching)
+                             ? detail::find_faults_on_host(execution, problem, matching)
                              : detail::EdgeFindings{});
 }
 

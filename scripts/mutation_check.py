@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # file, original text, planted fault, test executable, test cases
 FAULTS = [
-    ("matching/verify.cpp", "if (u + matching.duals.v[at(j)] > c) first_of(infeasible, {i, j});",
-     "if (u + matching.duals.v[at(j)] > c + 1) first_of(infeasible, {i, j});", "test_matching", "*verifier*"),
+    ("matching/pair_faults.h", "if (u + matching.duals.v[at(first_col + j)] > c)",
+     "if (u + matching.duals.v[at(first_col + j)] > c + 1)", "test_matching", "*verifier*"),
     ("matching/verify.cpp", "(*mates)[at(k)] == -1 && dual[at(k)] != limit", "(*mates)[at(k)] == -1 && dual[at(k)] > limit",
      "test_matching", "*verifier*"),
     ("matching/cardinality/koenig.cpp", "if (marked[at(k)] != 0)", "if (false && marked[at(k)] != 0)", "test_matching",

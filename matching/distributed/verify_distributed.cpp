@@ -6,96 +6,57 @@
 
 #include <motes/base/gpu/device.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 
 #include "matching/assignment/device_problem.h"
 #include "matching/certificate.h"
 #include "matching/distributed/distributed_problem.h"
+#include "matching/pair_faults.h"
 
 namespace motes::matching {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
+/// A pair as one number, in row-major order; kNone: none.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-
-/// Row-major order in one number.
-std::int64_t code_of(Index row, Index col) { return static_cast<std::int64_t>(row) << 32 | col; }
+std::int64_t code_of(const detail::Pair& pair) {
+  return pair ? static_cast<std::int64_t>(pair.row) << 32 | pair.col : kNone;
+}
 detail::Pair pair_of(std::int64_t code) {
   if (code == kNone) return {};
   return {static_cast<Index>(code >> 32), static_cast<Index>(code & 0xffffffff)};
 }
 
-/// The first fault of each kind among this rank's pairs, and the costs of its matched pairs.
-struct Findings {
-  std::int64_t no_edge = kNone, infeasible = kNone, loose = kNone;
-  void merge(const Findings& other) {
-    no_edge = std::min(no_edge, other.no_edge);
-    infeasible = std::min(infeasible, other.infeasible);
-    loose = std::min(loose, other.loose);
-  }
-};
-
-template <class Entries>
-Findings look(int threads, const Entries& entries, Index first_row, Index first_col, const Matching& matching,
-              bool duals, std::vector<Cost>& matched_cost) {
-  Findings all;
-  constexpr Index kRowsPerTask = 64;
-  const std::int64_t tasks = (static_cast<std::int64_t>(entries.rows) + kRowsPerTask - 1) / kRowsPerTask;
-  parallel_for(threads, tasks, [&](std::int64_t task) {
-    Findings mine;
-    const auto begin = static_cast<Index>(task * kRowsPerTask);
-    const Index end = std::min<Index>(entries.rows, begin + kRowsPerTask);
-    for (Index local = begin; local < end; ++local) {
-      const Index i = first_row + local, mate = matching.row_to_col[at(i)];
-      const Wide u = duals ? matching.duals.u[at(i)] : 0;
-      if (mate >= first_col && mate - first_col < entries.cols) {
-        const Cost c = entries.at(local, mate - first_col);
-        matched_cost[at(i)] = c;
-        if (c == kInfiniteCost)
-          mine.no_edge = std::min(mine.no_edge, code_of(i, mate));
-        else if (duals && u + matching.duals.v[at(mate)] != c)
-          mine.loose = std::min(mine.loose, code_of(i, mate));
-      }
-      if (!duals) continue;
-      entries.for_each(local, 0, 1, [&](Index j, Cost c) {
-        if (u + matching.duals.v[at(first_col + j)] > c)
-          mine.infeasible = std::min(mine.infeasible, code_of(i, first_col + j));
-      });
-    }
-#pragma omp critical(motes_verify_distributed)
-    all.merge(mine);
+/// The faults of this rank's pairs.
+void look_on_host(const Execution& execution, const DistributedCosts& problem, const Matching& matching,
+                  bool duals, detail::EdgeFindings& out) {
+  const bool by_rows = problem.split == Split::rows;
+  const Index first_row = by_rows ? problem.mine.first : 0, first_col = by_rows ? 0 : problem.mine.first;
+  detail::with_part(problem, [&](const auto& entries) {
+    detail::find_faults(thread_count(execution), entries, first_row, first_col, matching, duals, out);
   });
-  return all;
 }
 
 /// The same on this rank's GPU, for points: of a block of rows, whichever side is distributed.
-Findings look_on_device(Communicator& ranks, const Execution& execution, const DistributedCosts& problem,
-                        const Matching& matching, std::vector<Cost>& matched_cost) {
-  Execution here = execution;
-  here.device = gpu::device_of_rank(ranks);
-  Findings out;
-  ranks.agreed([&] {
-    const Block mine = block_of(problem.rows, ranks.rank(), ranks.size());
-    auto points = std::get<GeometricCostsView>(view_of(problem.part));
-    for (std::span<const double>* axis : {&points.row_points.x, &points.row_points.y, &points.row_points.z})
-      if (!axis->empty()) *axis = axis->subspan(at(mine.first), at(mine.count));
-    Matching rows;
-    const auto cut = [&](const auto& all) {
-      const auto begin = all.begin() + mine.first;
-      return std::decay_t<decltype(all)>(begin, begin + mine.count);
-    };
-    rows.row_to_col = cut(matching.row_to_col);
-    if (detail::has_duals(detail::outline_of(problem), matching))
-      rows.duals = {cut(matching.duals.u), matching.duals.v};
-    const detail::EdgeFindings found = detail::find_faults_on_device(here, points, rows);
-    std::copy(found.matched_cost.begin(), found.matched_cost.end(), matched_cost.begin() + mine.first);
-    const auto code = [&](const detail::Pair& pair) {
-      return pair ? code_of(mine.first + pair.row, pair.col) : kNone;
-    };
-    out = {code(found.no_edge), code(found.infeasible), code(found.loose)};
-  });
-  return out;
+void look_on_device(const Block& mine, const Execution& here, const DistributedCosts& problem,
+                    const Matching& matching, bool duals, detail::EdgeFindings& out) {
+  auto points = std::get<GeometricCostsView>(view_of(problem.part));
+  for (std::span<const double>* axis : {&points.row_points.x, &points.row_points.y, &points.row_points.z})
+    if (!axis->empty()) *axis = axis->subspan(at(mine.first), at(mine.count));
+  Matching rows;
+  const auto cut = [&](const auto& all) {
+    const auto begin = all.begin() + mine.first;
+    return std::decay_t<decltype(all)>(begin, begin + mine.count);
+  };
+  rows.row_to_col = cut(matching.row_to_col);
+  if (duals) rows.duals = {cut(matching.duals.u), matching.duals.v};
+  const detail::EdgeFindings found = detail::find_faults_on_device(here, points, rows);
+  std::copy(found.matched_cost.begin(), found.matched_cost.end(), out.matched_cost.begin() + mine.first);
+  const auto of_all = [&](detail::Pair pair) {
+    if (pair) pair.row += mine.first;
+    return pair;
+  };
+  out.no_edge = of_all(found.no_edge);
+  out.infeasible = of_all(found.infeasible);
+  out.loose = of_all(found.loose);
 }
 
 }  // namespace
@@ -104,26 +65,27 @@ Certificate verify_distributed(Communicator& ranks, const Execution& execution,
                                const DistributedCosts& problem, const Matching& matching) {
   const CostsView outline = detail::outline_of(problem);
   if (!detail::indexable(outline, matching)) return detail::certify(outline, matching, {});
-  std::vector<Cost> matched_cost(at(problem.rows), kInfiniteCost);
-  Findings found;
-  const bool by_rows = problem.split == Split::rows,
-             by_gpu =
-                 execution.backend == Backend::cuda && std::holds_alternative<GeometricCosts>(problem.part);
-  if (by_gpu) found = look_on_device(ranks, execution, problem, matching, matched_cost);
+  const bool duals = detail::has_duals(outline, matching);
+  const bool by_gpu =
+      execution.backend == Backend::cuda && std::holds_alternative<GeometricCosts>(problem.part);
+  detail::EdgeFindings found;
+  found.matched_cost.assign(at(problem.rows), kInfiniteCost);
+  Execution here = execution;
+  if (by_gpu) here.device = gpu::device_of_rank(ranks);
   ranks.agreed([&] {
-    if (by_gpu) return;
-    found = detail::with_part(problem, [&](const auto& entries) {
-      return look(thread_count(execution), entries, by_rows ? problem.mine.first : 0,
-                  by_rows ? 0 : problem.mine.first, matching, detail::has_duals(outline, matching),
-                  matched_cost);
-    });
+    if (by_gpu)
+      look_on_device(block_of(problem.rows, ranks.rank(), ranks.size()), here, problem, matching, duals,
+                     found);
+    else
+      look_on_host(execution, problem, matching, duals, found);
   });
-  std::int64_t faults[] = {found.no_edge, found.infeasible, found.loose};
+  std::int64_t faults[] = {code_of(found.no_edge), code_of(found.infeasible), code_of(found.loose)};
   ranks.all_reduce(faults, Reduction::min);
-  ranks.all_reduce(matched_cost, Reduction::min);
-  return detail::certify(
-      outline, matching,
-      {std::move(matched_cost), pair_of(faults[0]), pair_of(faults[1]), pair_of(faults[2])});
+  ranks.all_reduce(found.matched_cost, Reduction::min);
+  found.no_edge = pair_of(faults[0]);
+  found.infeasible = pair_of(faults[1]);
+  found.loose = pair_of(faults[2]);
+  return detail::certify(outline, matching, found);
 }
 
 }  // namespace motes::matching
