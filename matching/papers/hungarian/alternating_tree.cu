@@ -1,4 +1,4 @@
-/// The alternating-tree variant on the GPU: alternating_tree.cpp's search, round for round, in one
+/// The alternating-tree variant on the GPU: the search of tree_search.h, round for round, in one
 /// cooperative kernel that runs from the first forest to the last without the host.
 ///
 /// Dense and geometric costs: each block owns a range of columns (Algorithm 4's one thread a column, widened:
@@ -278,7 +278,7 @@ __device__ void update_duals(const Forest<Entries>& f, const TreeProgress& at, i
   if (!f.p.perfect)
     for (int k = thread_index(); k < roots; k += thread_total()) f.s.u[f.roots[at.search % 2][k]] += rise;
   for_owned(f, [&](Index j) {
-    // Perfect: everything beyond the forest moves instead of the roots (alternating_tree.cpp).
+    // Perfect: everything beyond the forest moves instead of the roots (tree_search.h).
     const Cost by = f.p.perfect ? min(rise, f.key[j]) : min(rise, f.key[j]) - rise;
     f.s.v[j] += by;
     const Index mate = f.s.col_to_row[j];

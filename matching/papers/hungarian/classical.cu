@@ -1,6 +1,6 @@
-/// The classical variant on the GPU: classical.cpp's search, level for level, in one cooperative
-/// kernel. Zeros are not stored: a row that may have new ones is read again, and claims its columns at once.
-/// A warp takes up to kRows active rows of 128 columns (sparse: one whole row).
+/// The classical variant on the GPU: the search of cover_search.h, level for level, in one
+/// cooperative kernel. Zeros are not stored: a row that may have new ones is read again, and claims its
+/// columns at once. A warp takes up to kRows active rows of 128 columns (sparse: one whole row).
 ///
 /// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima and counts
 /// are formed by atomics, and the same in any order. Every other shared value is written before a
