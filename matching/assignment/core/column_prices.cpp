@@ -226,8 +226,7 @@ class LevelSelector {
     if (!suits()) find_exactly(row, base);
     bound = limit_;
     if (std::ssize(found_) > kMostFactor * wanted_) bound = cut(row) - 1;
-    std::sort(found_.begin(), found_.end(),
-              [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+    std::sort(found_.begin(), found_.end(), by_column);
     out.pairs.insert(out.pairs.end(), found_.begin(), found_.end());
     out.count.push_back(static_cast<Index>(found_.size()));
   }
@@ -275,15 +274,11 @@ class LevelSelector {
     find(row, *nth);
   }
 
-  /// If too many tie, keeps those that come first from a start that depends on the row. Returns the least
-  /// value that may be missing.
+  /// Keeps the least pairs if too many tie. Returns the least value that may be missing.
   Cost cut(Index row) {
-    const auto first = static_cast<Index>((std::int64_t{first_row_} + row) * 7919 % entries_.cols);
-    const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
+    put_least_first(found_, wanted_, Offset{first_row_} + row, entries_.cols,
+                    [&](const CorePair& p) { return above(p); });
     const auto last = found_.begin() + wanted_;
-    std::nth_element(found_.begin(), last, found_.end(), [&](const CorePair& a, const CorePair& b) {
-      return above(a) != above(b) ? above(a) < above(b) : turned(a.col) < turned(b.col);
-    });
     const Cost least_missing = above(*last);
     found_.erase(last, found_.end());
     return least_missing;

@@ -8,7 +8,6 @@
 #include <motes/base/parallel_for.h>
 
 namespace motes::matching::detail {
-namespace {}  // namespace
 
 void unite(int threads, Index rows_per_task, std::vector<CorePart>& parts, SparseCosts& core) {
   auto& offsets = core.graph.row_offsets;

@@ -1,6 +1,7 @@
 #pragma once
 /// The growing graph of a core: pairs of consecutive rows from each task, and pairs added later.
 
+#include <algorithm>
 #include <vector>
 
 #include <motes/matching/problem.h>
@@ -11,6 +12,24 @@ struct CorePair {
   Index col;
   Cost cost;
 };
+inline bool by_column(const CorePair& a, const CorePair& b) { return a.col < b.col; }
+
+/// Where row `row` of all rows starts to choose among `cols` columns of equal offers, so that rows do not all
+/// compete for the same ones.
+inline Index first_choice(Offset row, Index cols) { return static_cast<Index>(row * 7919 % cols); }
+
+/// Partitions the pairs so that the first `count` of them, fewer than there are, are those of least
+/// offer(pair); of equal offers those that come first from first_choice on.
+template <class Offer>
+void put_least_first(std::vector<CorePair>& pairs, Offset count, Offset row, Index cols, const Offer& offer) {
+  const Index first = first_choice(row, cols);
+  const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + cols; };
+  std::nth_element(pairs.begin(), pairs.begin() + count, pairs.end(),
+                   [&](const CorePair& a, const CorePair& b) {
+                     const Cost x = offer(a), y = offer(b);
+                     return x != y ? x < y : turned(a.col) < turned(b.col);
+                   });
+}
 
 /// The pairs of consecutive rows, by rising column within a row, from one task.
 struct CorePart {

@@ -52,22 +52,16 @@ bool PairFinder<Entries>::price(const CoreSelection& selection, std::span<const 
   return std::any_of(found.begin(), found.end(), [](const auto& pairs) { return !pairs.empty(); });
 }
 
-/// Keeps the least reduced costs; among equal ones those that come first from a start that depends on the
-/// row, so that rows do not all get the same columns.
+/// Keeps the pairs of least reduced costs.
 template <class Entries>
 void PairFinder<Entries>::keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
                                     const std::vector<Cost>& v) const {
   if (pairs.size() > count) {
-    const auto first = static_cast<Index>((std::int64_t{first_row_} + row) * 7919 % entries_.cols);
-    const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
-    std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(count), pairs.end(),
-                     [&](const CorePair& a, const CorePair& b) {
-                       const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
-                       return x != y ? x < y : turned(a.col) < turned(b.col);
-                     });
+    put_least_first(pairs, static_cast<Offset>(count), Offset{first_row_} + row, entries_.cols,
+                    [&](const CorePair& p) { return p.cost - v[at(p.col)]; });
     pairs.resize(count);
   }
-  std::sort(pairs.begin(), pairs.end(), [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+  std::sort(pairs.begin(), pairs.end(), by_column);
 }
 
 template <class Entries>

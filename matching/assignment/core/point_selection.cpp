@@ -38,8 +38,7 @@ void gather(int threads, const Block& mine, SparseCosts& core, const Pick& pick)
     for (Index i = begin; i < end; ++i) {
       pairs.clear();
       pick(mine.first + i, found, pairs);
-      std::sort(pairs.begin(), pairs.end(),
-                [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+      std::sort(pairs.begin(), pairs.end(), by_column);
       part.pairs.insert(part.pairs.end(), pairs.begin(), pairs.end());
       part.count.push_back(static_cast<Index>(pairs.size()));
     }
@@ -83,7 +82,7 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
     for (Index place = begin; place < end; ++place) {
       const Index j = asked.first + place;
       grid.nearest({e.col_x[j], e.col_y[j], e.col_z == nullptr ? 0 : e.col_z[j]}, wanted, farthest,
-                   static_cast<Index>(Offset{j} * 7919 % e.rows), found);
+                   first_choice(j, e.rows), found);
       for (std::size_t k = 0; k < found.size(); ++k) rows[at(place) * at(wanted) + k] = found[k].point;
     }
   });
@@ -98,9 +97,8 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
 
 }  // namespace
 
-template <>
 CoreSelection select_core(const Execution& execution, const GeometricEntries& e, Offset wanted,
-                          Index of_columns, const DistributedRows&) {
+                          Index of_columns) {
   return select_point_core(execution, e, wanted, of_columns, {0, e.rows});
 }
 
@@ -126,7 +124,7 @@ CoreSelection select_point_core(const Execution& execution, const GeometricEntri
   out.bound.resize(at(mine.count));
   gather(threads, mine, out.core, [&](Index i, auto& found, auto& pairs) {
     const bool all = grid.nearest(row_place(e, i), static_cast<Index>(std::min<Offset>(wanted, e.cols)),
-                                  farthest, static_cast<Index>(Offset{i} * 7919 % e.cols), found);
+                                  farthest, first_choice(i, e.cols), found);
     Cost highest = -kBoundOfAll;
     bool gated = false;
     for (const auto& [squared, j] : found) {

@@ -22,8 +22,6 @@ namespace {
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs, through ties or a bad sample, are cut
 constexpr Index kRowsPerTask = 256;
 
-bool by_column(const CorePair& a, const CorePair& b) { return a.col < b.col; }
-
 template <class T>
 constexpr T kForbiddenKey = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                  : std::numeric_limits<T>::max();
@@ -142,9 +140,11 @@ class RowSelector {
   bool has_last_ = false;
 };
 
+}  // namespace
+
 template <class T>
-CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                                 Index of_columns, const DistributedRows& distributed) {
+CoreSelection select_core(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                          Index of_columns, const DistributedRows& distributed) {
   if (distributed.of_all(entries.rows) == 0 || entries.cols == 0) return {};
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
@@ -178,27 +178,13 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   return out;
 }
 
-}  // namespace
-
-template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<std::int32_t>& m, Offset w, Index c,
-                          const DistributedRows& d) {
-  return select_from_matrix(e, m, w, c, d);
-}
-template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<std::int64_t>& m, Offset w, Index c,
-                          const DistributedRows& d) {
-  return select_from_matrix(e, m, w, c, d);
-}
-template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<float>& m, Offset w, Index c,
-                          const DistributedRows& d) {
-  return select_from_matrix(e, m, w, c, d);
-}
-template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<double>& m, Offset w, Index c,
-                          const DistributedRows& d) {
-  return select_from_matrix(e, m, w, c, d);
-}
+#define MOTES_INSTANTIATE(T)                                                                  \
+  template CoreSelection select_core(const Execution&, const DenseEntries<T>&, Offset, Index, \
+                                     const DistributedRows&);
+MOTES_INSTANTIATE(std::int32_t)
+MOTES_INSTANTIATE(std::int64_t)
+MOTES_INSTANTIATE(float)
+MOTES_INSTANTIATE(double)
+#undef MOTES_INSTANTIATE
 
 }  // namespace motes::matching::detail

@@ -18,12 +18,12 @@ inline constexpr Cost kBoundOfAll = Cost{1} << 61;
 /// The selection from this rank's rows.
 struct CoreSelection {
   SparseCosts core;  ///< columns rise within a row; no unmatched costs
-  std::vector<Cost>
-      bound;  ///< [rows] every pair with c_ij - level_j <= bound_i is in the core; or kBoundOfAll
+  /// [rows] every pair with c_ij - level_j <= bound_i is in the core; or kBoundOfAll.
+  std::vector<Cost> bound;
   std::vector<Cost> level;  ///< [cols] or empty: all 0
-  double largest =
-      0;             ///< matrices of float and double, of all ranks: magnitude of their largest allowed entry
-  bool bad = false;  ///< ... and whether one is NaN or -infinity
+  /// Matrices of float and double, of all ranks: magnitude of their largest allowed entry ...
+  double largest = 0;
+  bool bad = false;       ///< ... and whether one is NaN or -infinity
   bool complete = false;  ///< the core has every pair that is allowed
   bool annealed = false;  ///< levels are annealed prices
 };
@@ -34,23 +34,11 @@ struct CoreSelection {
 /// (cell_grid.h), and if the gate allows few pairs, all of them are taken. The same for any number of
 /// threads. Rows of a matrix may be distributed: then each rank selects from its own, and columns' pairs are
 /// chosen from all.
-template <class Entries>
-CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted, Index of_columns,
-                          const DistributedRows& distributed = {});
-template <>
-CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,
-                          const DistributedRows&);
-template <>
-CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index,
-                          const DistributedRows&);
-template <>
-CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index,
-                          const DistributedRows&);
-template <>
-CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index,
-                          const DistributedRows&);
-template <>
-CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DistributedRows&);
+template <class T>
+CoreSelection select_core(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                          Index of_columns, const DistributedRows& distributed = {});
+CoreSelection select_core(const Execution& execution, const GeometricEntries& entries, Offset wanted,
+                          Index of_columns);
 
 /// For points: selects the pairs of the rows `mine` only, which are numbered from 0 in the result. `entries`
 /// has the points of all ranks. Collective, if there are ranks: each finds the neighbours of some columns.
