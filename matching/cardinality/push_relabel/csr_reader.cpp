@@ -11,33 +11,15 @@
 namespace motes::matching::detail {
 namespace {
 
-/// The two least of the words label << 32 | index.
-struct LeastTwo {
-  static constexpr std::uint64_t kNone = std::uint64_t{kShortNoPath} << 32;
-  std::uint64_t best = kNone, second = kNone;
-  void take(std::uint64_t label, std::uint64_t place) {
-    const std::uint64_t word = label << 32 | place;
-    const std::uint64_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  template <class List>
-  ShortOffer of(const List& list) const {
-    const auto label = static_cast<ShortLabel>(best >> 32);
-    return {label == kShortNoPath ? 0 : list[best & 0xffffffffu], label,
-            static_cast<ShortLabel>(second >> 32)};
-  }
-};
-
 template <class OffsetType>
 std::int64_t plain_offers(const CsrView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
-                          std::size_t end, const ShortLabel* label_of, ShortOffer* out) {
+                          std::size_t end, const ShortLabel* label_of, Offer* out) {
   std::int64_t looks = 0;
   look_ahead(lists, rows, begin, end);
   for (std::size_t k = begin; k < end; ++k) {
     const Index* list = lists.neighbours + lists.offsets[rows[k]];
     const auto count = static_cast<std::size_t>(lists.degree(rows[k]));
-    LeastTwo least;
+    LeastTwo least(kNoShortPath<ShortLabel>);
     for (std::size_t e = 0; e < count; ++e) {
       const std::atomic_ref label(const_cast<ShortLabel&>(label_of[list[e]]));
       least.take(label.load(std::memory_order_relaxed), e);
@@ -91,11 +73,6 @@ MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(less))) & 0xffffu;
 }
 
-/// The first `count` neighbours of a list, at most kWidth.
-MOTES_AVX512 inline __mmask16 first_lanes(std::int64_t count) {
-  return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<std::uint32_t>(count)));
-}
-
 /// The least label among up to kWidth columns of a list, its position, and the least of the other labels.
 struct Least {
   std::uint32_t label, place, second;
@@ -117,7 +94,7 @@ MOTES_AVX512 inline Least wide_least(const Index* list, std::int64_t count, cons
 template <class OffsetType>
 MOTES_AVX512 std::int64_t wide_offers(const CsrView<OffsetType>& lists, std::span<const Index> rows,
                                       std::size_t begin, std::size_t end, const ShortLabel* label_of,
-                                      ShortOffer* out) {
+                                      Offer* out) {
   std::int64_t looks = 0;
   look_ahead(lists, rows, begin, end);
   for (std::size_t k = begin; k < end; ++k) {
@@ -130,11 +107,11 @@ MOTES_AVX512 std::int64_t wide_offers(const CsrView<OffsetType>& lists, std::spa
                 static_cast<ShortLabel>(least.second)};
       continue;
     }
-    LeastTwo all;
+    LeastTwo all(kNoShortPath<ShortLabel>);
     for (std::int64_t e = 0; e < count; e += kWidth) {
       const Least least = wide_least(list + e, std::min(count - e, kWidth), label_of);
-      all.take(least.label, static_cast<std::uint64_t>(e) + least.place);
-      all.second = std::min(all.second, std::uint64_t{least.second} << 32);
+      all.take(static_cast<ShortLabel>(least.label), static_cast<std::uint64_t>(e) + least.place);
+      all.take_second(static_cast<ShortLabel>(least.second));
     }
     *out++ = all.of(list);
   }

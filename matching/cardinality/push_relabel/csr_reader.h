@@ -7,33 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include <motes/base/prefetch.h>
 #include <motes/matching/cardinality_solver.h>
 
+#include "matching/cardinality/push_relabel/short_labels.h"
+
 namespace motes::matching::detail {
 
-/// Labels in 16 bits. The greatest value means that there is no path; the one before it, that the path has
-/// at least this length.
 using ShortLabel = std::uint16_t;
-inline constexpr ShortLabel kShortNoPath = std::numeric_limits<ShortLabel>::max();
-inline constexpr ShortLabel kShortFar = kShortNoPath - 1;
-
-/// Sets the bit of a vertex; returns whether it was not set before.
-inline bool set_bit(std::uint32_t* bits, Index v) {
-  std::uint32_t& word = bits[static_cast<std::size_t>(v) / 32];
-  const std::uint32_t before = word;
-  word |= std::uint32_t{1} << (v & 31);
-  return word != before;
-}
-
-/// A row's column of least label. If no column has a path, `col` is meaningless.
-struct ShortOffer {
-  Index col;
-  ShortLabel label, second;  ///< the least label, and the least of the other columns
-};
 
 /// One side's lists.
 template <class OffsetType>
@@ -83,7 +66,7 @@ template <class OffsetType>
 struct CsrReader {
   /// out[k]: of rows[begin + k], which has columns. Returns the columns read.
   std::int64_t (*offers)(const CsrView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
-                         std::size_t end, const ShortLabel* label_of, ShortOffer* out);
+                         std::size_t end, const ShortLabel* label_of, Offer* out);
   /// Sets the bits of the columns' rows and writes the rows whose bit was not set, each once, to `out`, which
   /// has room for all neighbours of the columns and kSlack more. Returns their number.
   std::size_t (*unseen)(const CsrView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,

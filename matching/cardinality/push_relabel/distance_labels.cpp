@@ -22,7 +22,7 @@ DistanceLabels<Graph>::DistanceLabels(const Graph& graph, const std::vector<Inde
       places_(lanes_.size()),
       limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)),
       reader_(csr_reader<OffsetType>()) {
-  short_[at(graph.cols)] = kShortNoPath;
+  short_[at(graph.cols)] = kNoShortPath<ShortLabel>;
   for (Place& place : places_) place.from.reserve(places_.size());
   over_parts([&](std::size_t part) {
     std::fill(mate_.data() + partition_.first_row(part), mate_.data() + partition_.end_row(part), Index{-1});
@@ -284,7 +284,7 @@ class DistanceLabels<Graph>::Search {
   /// Sets the label of a column of the frontier to the current level.
   void set_label(Index col) {
     labels_.short_[at(col)] = short_of(level_);
-    if (level_ < kShortFar) [[likely]]
+    if (level_ < kShortFar<ShortLabel>) [[likely]]
       return;
     Word& word = labels_.words_[at(col)];
     word = word_of(level_, row_of(word));
@@ -303,9 +303,9 @@ class DistanceLabels<Graph>::Search {
       for (Index j = labels_.partition_.first_col(part); j < labels_.partition_.end_col(part); ++j) {
         Word& word = labels_.words_[at(j)];
         ShortLabel& label = labels_.short_[at(j)];
-        if (label < kShortFar) {
+        if (label < kShortFar<ShortLabel>) {
           word = word_of(label, row_of(word));
-        } else if (label == kShortNoPath) {
+        } else if (label == kNoShortPath<ShortLabel>) {
           word = word_of(std::max(label_of(word), beyond), row_of(word));
           label = short_of(label_of(word));
         }

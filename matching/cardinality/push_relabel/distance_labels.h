@@ -54,8 +54,8 @@ class DistanceLabels {
     return Word{label} << 32 | static_cast<std::uint32_t>(row);
   }
   static ShortLabel short_of(std::uint32_t label) {
-    return label == kNoPath ? kShortNoPath
-                            : static_cast<ShortLabel>(std::min<std::uint32_t>(label, kShortFar));
+    return label == kNoPath ? kNoShortPath<ShortLabel>
+                            : static_cast<ShortLabel>(std::min<std::uint32_t>(label, kShortFar<ShortLabel>));
   }
 
   /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. Thread k of

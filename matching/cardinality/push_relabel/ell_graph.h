@@ -13,7 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,18 +20,9 @@
 #include <motes/base/raw_array.h>
 #include <motes/matching/cardinality_solver.h>
 
+#include "matching/cardinality/push_relabel/short_labels.h"
+
 namespace motes::matching::detail {
-
-/// Labels of 8 or 16 bits. The greatest value means that there is no path; the one before it, that the path
-/// has at least this length.
-template <class Label>
-inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
-
-/// A row's first column of least label. If no column has a path, `col` is meaningless.
-struct Offer {
-  Index col;
-  std::uint16_t label, second;  ///< the least label, and the least of the other columns
-};
 
 inline constexpr std::size_t kMostSlots = 48;
 /// The most lists in one batch, and the number of vertices after the batch that must be readable, since

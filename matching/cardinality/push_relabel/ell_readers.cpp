@@ -11,23 +11,6 @@
 namespace motes::matching::detail {
 namespace {
 
-/// The two least of the words label << 16 | place, without a branch, which would be mispredicted once per
-/// row.
-struct LeastTwo {
-  std::uint32_t best, second;
-  explicit LeastTwo(std::uint32_t no_path) : best(no_path << 16 | 0xffffu), second(best) {}
-  void take(std::uint32_t word) {
-    const std::uint32_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  std::uint16_t label() const { return static_cast<std::uint16_t>(best >> 16); }
-  std::size_t place() const { return best & 0xffffu; }
-  std::uint16_t next() const { return static_cast<std::uint16_t>(second >> 16); }
-};
-
-bool is_seen(const std::uint32_t* seen, Index i) { return (seen[i >> 5] >> (i & 31) & 1) != 0; }
-
 template <std::size_t kCount, class Label>
 Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label* label_of, Index none,
                    Offers& out) {
@@ -36,12 +19,11 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
     const Index* const list = slots + at(rows[k]) * kCount;
     LeastTwo least(kNoShortPath<Label>);
     std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e)
-      least.take(std::uint32_t{label_of[list[e]]} << 16 | static_cast<std::uint32_t>(e));
-    out.col[k] = std::min(list[least.place() % kCount],
-                          none);  // without a path: the slot that says where a list continues is not a column
-    out.label[k] = least.label();
-    out.second[k] = least.next();
+    for (; e < kCount && list[e] < none; ++e) least.take(label_of[list[e]], e);
+    const Offer offer = least.of(list);
+    out.col[k] = std::min(offer.col, none);  // a slot that says where a list continues is not a column
+    out.label[k] = offer.label;
+    out.second[k] = offer.second;
     visit.looks += static_cast<std::int64_t>(e);
     visit.longer |= list[kCount - 1] > none;
   }
@@ -56,7 +38,7 @@ Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std
     const Index* const list = slots + at(vertices[k]) * kCount;
     out[k] = 0;
     std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint64_t{!is_seen(bits, list[e])} << e;
+    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint64_t{!has_bit(bits, list[e])} << e;
     visit.looks += static_cast<std::int64_t>(e);
     visit.longer |= list[kCount - 1] > none;
   }
@@ -81,24 +63,16 @@ constexpr EllReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kC
 
 template <class Label>
 Offer plain_list_offer(std::span<const Index> cols, const Label* label_of) {
-  // Places of a long list need more bits than are left beside a label in a word of 32.
-  constexpr std::uint64_t kNone = std::uint64_t{kNoShortPath<Label>} << 48;
-  std::uint64_t best = kNone, second = kNone;
-  for (std::size_t e = 0; e < cols.size(); ++e) {
-    const std::uint64_t word = std::uint64_t{label_of[cols[e]]} << 48 | e;
-    const std::uint64_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  const std::size_t place = best & ((std::uint64_t{1} << 48) - 1);
-  return {cols[place], static_cast<std::uint16_t>(best >> 48), static_cast<std::uint16_t>(second >> 48)};
+  LeastTwo least(kNoShortPath<Label>);
+  for (std::size_t e = 0; e < cols.size(); ++e) least.take(label_of[cols[e]], e);
+  return least.of(cols.data());
 }
 
 std::int64_t plain_list_unseen(std::span<const Index> list, const std::uint32_t* seen, Index* out) {
   std::int64_t found = 0;
   for (const Index i : list) {
     out[found] = i;
-    found += !is_seen(seen, i);
+    found += !has_bit(seen, i);
   }
   return found;
 }
@@ -281,8 +255,7 @@ constexpr EllReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCoun
 
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
-  const std::size_t left = size > e ? std::min<std::size_t>(size - e, 16) : 0;
-  return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<unsigned>(left)));
+  return first_lanes(size > e ? static_cast<std::int64_t>(std::min<std::size_t>(size - e, 16)) : 0);
 }
 
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,

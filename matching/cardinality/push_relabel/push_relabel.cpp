@@ -173,15 +173,15 @@ class Pushing {
   /// reads again in the next sweep.
   void push_batch(std::span<const Index> queue, std::size_t begin, std::size_t end,
                   std::vector<Index>& displaced, Lane& lane) {
-    std::array<ShortOffer, kBatch> offers;
+    std::array<Offer, kBatch> offers;
     lane.edges += labels_.reader().offers({graph_.row_offsets, graph_.col_index}, queue, begin, end,
                                           labels_.short_labels(), offers.data());
     for (std::size_t k = 0; k < end - begin; ++k)
-      if (offers[k].label < kShortFar) prefetch_to_write(labels_.words() + offers[k].col);
+      if (offers[k].label < kShortFar<ShortLabel>) prefetch_to_write(labels_.words() + offers[k].col);
     for (std::size_t k = begin; k < end; ++k) {
       const Index row = queue[k];
-      const ShortOffer& offer = offers[k - begin];
-      if (offer.label >= kShortFar || offer.label >= labels_.limit()) [[unlikely]] {
+      const Offer& offer = offers[k - begin];
+      if (offer.label >= kShortFar<ShortLabel> || offer.label >= labels_.limit()) [[unlikely]] {
         const Index next = push_by_words(row, lane);
         if (next != -1) displaced.push_back(next);
         continue;
@@ -189,7 +189,7 @@ class Pushing {
       const Word seen = labels_.look(offer.col);
       const std::uint32_t now = Labels::label_of(seen);
       const std::uint32_t raised =
-          offer.second == kShortNoPath ? Labels::kNoPath : std::uint32_t{offer.second} + 1;
+          offer.second == kNoShortPath<ShortLabel> ? Labels::kNoPath : std::uint32_t{offer.second} + 1;
       if (now != offer.label) labels_.store_short_label(offer.col, now);
       if (now != offer.label || !labels_.push(offer.col, seen, raised, row)) {
         displaced.push_back(row);

@@ -94,7 +94,7 @@ class SequentialPushing {
   std::int64_t count() const { return static_cast<std::int64_t>(active_count_); }
 
   static constexpr std::size_t kRoom = 8;  ///< labels after the last
-  static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
+  static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kShortFar<Label>;
   static constexpr std::int64_t kMostOfRows = 2;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows takes as long as one of this many, since it waits for memory.
@@ -254,12 +254,7 @@ class SequentialPushing {
   }
 
   /// Marks the vertex as visited; returns whether it was new.
-  bool see(Index i) {
-    std::uint32_t& word = seen_[at(i) / 32];
-    const std::uint32_t before = word;
-    word |= std::uint32_t{1} << (i & 31);
-    return word != before;
-  }
+  bool see(Index i) { return set_bit(seen_.data(), i); }
 
   /// Active rows and the rows that they displace push, sweep by sweep, until none is active or the policy
   /// asks for a relabelling. Rows read the labels of their columns a batch at a time; a row whose chosen

@@ -187,26 +187,28 @@ TEST_CASE("lists are read alike, many at once and one by one") {
     const double degree = round % 3 == 0 ? 3 : round % 3 == 1 ? 12 : 60;  // of one, some and many lines
     const auto graph = testing::random_graph(rng(), rows, cols, degree);
     const testing::TwoSides two(graph);
-    const int most = round % 2 == 0 ? 3 : kShortNoPath;  // many alike, few alike
-    std::vector<ShortLabel> labels(cols + 1, kShortNoPath);
-    for (Index j = 0; j < cols; ++j) labels[j] = static_cast<ShortLabel>(kShortNoPath - rng() % (most + 1));
+    const int most = round % 2 == 0 ? 3 : kNoShortPath<ShortLabel>;  // many alike, few alike
+    std::vector<ShortLabel> labels(cols + 1, kNoShortPath<ShortLabel>);
+    for (Index j = 0; j < cols; ++j)
+      labels[j] = static_cast<ShortLabel>(kNoShortPath<ShortLabel> - rng() % (most + 1));
     std::vector<Index> some;
     for (Index i = 0; i < rows; ++i)
       if (!two.sides.cols_of(i).empty() && rng() % 2 == 0) some.push_back(i);
     const CsrView<Offset> of_rows{two.sides.row_offsets, two.sides.col_index};
-    std::vector<ShortOffer> a(some.size()), b(some.size());
+    std::vector<Offer> a(some.size()), b(some.size());
     for (std::size_t begin = 0; begin < some.size(); begin += 16) {
       const std::size_t end = std::min(begin + 16, some.size());
       different += best.offers(of_rows, some, begin, end, labels.data(), &a[begin]) !=
                    plain.offers(of_rows, some, begin, end, labels.data(), &b[begin]);
     }
     for (std::size_t k = 0; k < some.size(); ++k) {
-      std::vector<ShortLabel> sorted{kShortNoPath, kShortNoPath};
+      std::vector<ShortLabel> sorted{kNoShortPath<ShortLabel>, kNoShortPath<ShortLabel>};
       for (const Index j : two.sides.cols_of(some[k])) sorted.push_back(labels[j]);
       std::sort(sorted.begin(), sorted.end());
       different += a[k].label != sorted[0] || a[k].second != sorted[1] || b[k].label != sorted[0] ||
                    b[k].second != sorted[1];
-      if (sorted[0] != kShortNoPath) different += a[k].col != b[k].col || labels[a[k].col] != sorted[0];
+      if (sorted[0] != kNoShortPath<ShortLabel>)
+        different += a[k].col != b[k].col || labels[a[k].col] != sorted[0];
     }
 
     const CsrView<Offset> of_cols{two.sides.col_offsets, two.sides.row_index};
