@@ -54,11 +54,11 @@ std::uint64_t sum_of(const Piece& piece, const Index* col_index, const Bits& bit
   return sum;
 }
 
-#if MOTES_HAS_WIDE
-#define MOTES_WIDE_LONG __attribute__((target("avx512f,avx512vl,avx512dq")))
+#if MOTES_HAS_AVX512
+#define MOTES_WIDE_LONG __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt,bmi2")))
 
 bool cpu_multiplies_wide() {
-  static const bool has = cpu_is_wide() && __builtin_cpu_supports("avx512dq");
+  static const bool has = has_avx512() && __builtin_cpu_supports("avx512dq");
   return has;
 }
 
@@ -126,7 +126,7 @@ std::uint64_t sum_of_run(const BipartiteGraphView& graph, Offset begin, Offset e
       from = to;
       if (to == list_end) ++v;
     }
-#if MOTES_HAS_WIDE
+#if MOTES_HAS_AVX512
     if (cpu_multiplies_wide()) {
       sum += sum_of_wide(piece, graph.col_index.data(), bits);
       continue;

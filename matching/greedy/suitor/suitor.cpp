@@ -52,8 +52,8 @@ class Proposer {
     if (waiting_.size() < count_ + at(last - first) + kRing)
       waiting_.resize(2 * (count_ + at(last - first) + kRing));
     counts_.scanned += s_.graph.row_offsets[at(last)] - s_.graph.row_offsets[at(first)];
-#if MOTES_HAS_WIDE
-    if (detail::cpu_is_wide()) return begin_wide(first, last);
+#if MOTES_HAS_AVX512
+    if (has_avx512()) return begin_wide(first, last);
 #endif
     for (Index v = first; v < last; ++v)
       post(v, best_of(s_.graph.row_offsets[at(v)], s_.graph.row_offsets[at(v) + 1]));
@@ -194,10 +194,10 @@ class Proposer {
     return best;
   }
 
-#if MOTES_HAS_WIDE
+#if MOTES_HAS_AVX512
   /// begin() with sixteen entries at a time, without a branch for lists no longer than that. The later steps
   /// are bound by memory and would gain nothing: a gather cannot speculate.
-  MOTES_HAS_AVX512 void begin_wide(Index first, Index last) {
+  MOTES_AVX512 void begin_wide(Index first, Index last) {
     const Offset* const offsets = s_.graph.row_offsets.data();
     for (Index v = first; v < last; ++v) {
       __m512i best = _mm512_setzero_si512();
@@ -210,7 +210,7 @@ class Proposer {
     }
   }
 
-  MOTES_HAS_AVX512 __m512i offers_wide(Offset e, Offset left) const {
+  MOTES_AVX512 __m512i offers_wide(Offset e, Offset left) const {
     const __mmask8 mask = detail::mask_of(left);
     const __m256i w = _mm256_maskz_loadu_epi32(mask, s_.graph.col_index.data() + e);
     const __m256i vertices = _mm256_add_epi32(w, _mm256_set1_epi32(static_cast<int>(s_.first_other)));
