@@ -384,68 +384,94 @@ void MultiSourcePaths::scan(Index row, Index place) {
 /// One phase. Returns matched, unless no tree reaches a free column, or none within the budget.
 MultiSourcePaths::End MultiSourcePaths::grow_forest(std::int64_t most_looks) {
   ++counts_.phases;
+  plant_trees();
+  const std::size_t wanted = std::max<std::size_t>(1, free_rows_.size() / kTreesPerPhase);
+  std::size_t ended = 0;
+  while (ended < wanted) {
+    stop_.check();
+    if (counts_.looks > most_looks) return End::slow;
+    const Index col = nearest_column();
+    if (col == -1) break;
+    ended += settle(col);
+  }
+  counts_.settled += static_cast<std::int64_t>(settled_.size());
+  if (ended == 0) return End::trapped;
+  lower_prices();
+  still_free_.clear();
+  for (const Index row : free_rows_)
+    end_[at(row)] == -1 ? still_free_.push_back(row) : augment(row, end_[at(row)]);
+  free_rows_.swap(still_free_);
+  return End::matched;
+}
+
+/// Every free row with edges becomes the root of a tree.
+void MultiSourcePaths::plant_trees() {
   new_search();
   queue_.clear();
   ready_.clear();
+  next_ready_ = 0;
   settled_.clear();
   now_ = 0;
   key_.resize(edges_.size());
   for (const Index row : free_rows_) {
     end_[at(row)] = -1;
     if (offsets_[at(row)] == offsets_[at(row) + 1]) continue;
-    if (!in_order_[at(row)]) sort_row(row);
-    root_[at(row)] = row;
-    base_[at(row)] = -least_offer(row);
-    scan(row, 0);
+    enter(row, row, -least_offer(row));
   }
-  std::size_t wanted = std::max<std::size_t>(1, free_rows_.size() / kTreesPerPhase), next = 0;
-  const std::size_t asked = wanted;
-  while (wanted > 0) {
-    stop_.check();
-    if (counts_.looks > most_looks) return End::slow;
-    Index col = -1;
-    if (next < ready_.size()) {
-      col = ready_[next++];
-      if (columns_[at(col)].stamp == settled_stamp()) continue;
-    } else {
-      RadixQueue::Entry entry;
-      if (!queue_.pop(entry)) break;
-      if (entry.place != -1) {
-        now_ = entry.distance;
-        scan(entry.item, entry.place);
-        continue;
-      }
-      col = entry.item;
-      const Column& column = columns_[at(col)];
-      if (column.stamp == settled_stamp() || column.distance != entry.distance) continue;  // an older entry
-      now_ = entry.distance;
-    }
-    Column& column = columns_[at(col)];
-    column.stamp = settled_stamp();
-    settled_.push_back(col);
-    const Index root = root_[at(column.via_row)];
-    if (column.row == -1) {
-      if (end_[at(root)] == -1) end_[at(root)] = col, --wanted;
+}
+
+/// Adds the row to the tree of `root`.
+void MultiSourcePaths::enter(Index row, Index root, Cost base) {
+  if (!in_order_[at(row)]) sort_row(row);
+  root_[at(row)] = root;
+  base_[at(row)] = base;
+  scan(row, 0);
+}
+
+/// The nearest column that is not settled, to whose distance the forest grows; -1: no other is reached.
+Index MultiSourcePaths::nearest_column() {
+  while (true) {
+    if (next_ready_ < ready_.size()) {
+      const Index col = ready_[next_ready_++];
+      if (columns_[at(col)].stamp != settled_stamp()) return col;
       continue;
     }
-    const Index row = column.row;
-    if (!in_order_[at(row)]) sort_row(row);
-    root_[at(row)] = root;
-    base_[at(row)] = now_ - (edges_[at(row_edge_[at(row)])].cost - column.v);
-    scan(row, 0);
+    RadixQueue::Entry entry;
+    if (!queue_.pop(entry)) return -1;
+    if (entry.place != -1) {  // a row with more edges to scan
+      now_ = entry.distance;
+      scan(entry.item, entry.place);
+      continue;
+    }
+    const Column& column = columns_[at(entry.item)];
+    if (column.stamp == settled_stamp() || column.distance != entry.distance) continue;  // an older entry
+    now_ = entry.distance;
+    return entry.item;
   }
-  counts_.settled += static_cast<std::int64_t>(settled_.size());
-  if (wanted == asked) return End::trapped;
+}
+
+/// The column joins its tree for good, with its row. Returns whether it is the tree's first end.
+bool MultiSourcePaths::settle(Index col) {
+  Column& column = columns_[at(col)];
+  column.stamp = settled_stamp();
+  settled_.push_back(col);
+  const Index root = root_[at(column.via_row)];
+  if (column.row == -1) {
+    const bool first = end_[at(root)] == -1;
+    if (first) end_[at(root)] = col;
+    return first;
+  }
+  enter(column.row, root, now_ - (edges_[at(row_edge_[at(column.row)])].cost - column.v));
+  return false;
+}
+
+/// Makes the forest tight, up to the distance to which it has grown.
+void MultiSourcePaths::lower_prices() {
   for (const Index col : settled_) {
     Column& column = columns_[at(col)];
     column.v -= now_ - column.distance;
     lowest_v_ = std::min(lowest_v_, column.v);
   }
-  still_free_.clear();
-  for (const Index row : free_rows_)
-    end_[at(row)] == -1 ? still_free_.push_back(row) : augment(row, end_[at(row)]);
-  free_rows_.swap(still_free_);
-  return End::matched;
 }
 
 }  // namespace motes::matching::detail

@@ -105,6 +105,11 @@ class MultiSourcePaths {
   void match_on_tight_edges();
   Index tight_end(Index source);
   End grow_forest(std::int64_t most_looks);
+  void plant_trees();
+  void enter(Index row, Index root, Cost base);
+  Index nearest_column();
+  bool settle(Index col);
+  void lower_prices();
   void scan(Index row, Index place);
   void sort_row(Index row);
   void augment(Index source, Index col);
@@ -120,6 +125,7 @@ class MultiSourcePaths {
   std::vector<Cost> base_;         ///< [rows] in the forest: an offer o lies at distance base + o
   std::vector<Index> root_, end_;  ///< [rows] the tree's free row; the free column that the tree came to
   std::vector<Index> free_rows_, still_free_, ready_, settled_;
+  std::size_t next_ready_ = 0;  ///< in ready_
   std::vector<std::pair<Edge, Cost>> scratch_;
   RadixQueue queue_;
   Cost now_ = 0;  ///< distance that the forest has grown to
