@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <motes/base/communicator.h>
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/random.h>
@@ -60,23 +61,21 @@ inline Index scaled(std::uint32_t bits, Index range) {
 template <class List>
 BipartiteGraph graph_by_rows(const Block& rows, Index cols, int threads, const List& list) {
   constexpr Index kRowsABlock = 4096;
-  const Index blocks = rows.count / kRowsABlock + 1;
   BipartiteGraph graph{rows.count, cols, std::vector<Offset>(at(rows.count) + 1, 0), {}};
-  std::vector<std::vector<Index>> columns(at(blocks));
-  const auto first_of = [&](Offset block) { return std::min(block * kRowsABlock, Offset{rows.count}); };
-  parallel_for(threads, blocks, [&](std::int64_t block) {
-    auto& mine = columns[at(block)];
-    for (Offset i = first_of(block); i < first_of(block + 1); ++i) {
+  std::vector<std::vector<Index>> columns(at(rows.count / kRowsABlock) + 1);
+  for_each_block(threads, rows.count, kRowsABlock, [&](Index begin, Index end) {
+    auto& mine = columns[at(begin / kRowsABlock)];
+    for (Index i = begin; i < end; ++i) {
       const std::size_t before = mine.size();
-      list(static_cast<Index>(rows.first + i), mine);
+      list(rows.first + i, mine);
       graph.row_offsets[at(i) + 1] = static_cast<Offset>(mine.size() - before);
     }
   });
   for (std::size_t i = 1; i < graph.row_offsets.size(); ++i) graph.row_offsets[i] += graph.row_offsets[i - 1];
   graph.col_index.resize(at(graph.row_offsets.back()));
-  parallel_for(threads, blocks, [&](std::int64_t block) {
-    auto& mine = columns[at(block)];
-    std::copy(mine.begin(), mine.end(), graph.col_index.begin() + graph.row_offsets[at(first_of(block))]);
+  for_each_block(threads, rows.count, kRowsABlock, [&](Index begin, Index) {
+    auto& mine = columns[at(begin / kRowsABlock)];
+    std::copy(mine.begin(), mine.end(), graph.col_index.begin() + graph.row_offsets[at(begin)]);
     std::vector<Index>().swap(mine);
   });
   return graph;

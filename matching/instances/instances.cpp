@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 
 #include <motes/base/errors.h>
@@ -16,6 +15,7 @@
 #include "matching/instances/recipe.h"
 #include "matching/instances/rows_wanted.h"
 #include "matching/instances/structured_matrices.h"
+#include "matching/points/gated_pairs.h"
 
 namespace motes::matching {
 namespace {
@@ -113,18 +113,13 @@ GeometricCosts::Points seeded_points(std::uint64_t seed, std::size_t n, int dims
 
 GeometricCosts::Points displaced(const GeometricCosts::Points& from, std::uint64_t seed, double sigma) {
   const std::size_t n = from.x.size();
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Random shuffle(seed, kOrder, 0, 0);
-  for (std::size_t left = n; left > 1; --left)
-    std::swap(order[left - 1],
-              order[static_cast<std::size_t>(shuffle.uniform() * static_cast<double>(left))]);
+  const std::vector<Index> order = instances::random_order(static_cast<Index>(n), seed, kOrder);
   GeometricCosts::Points to = from;
   for (std::size_t k = 0; k < n; ++k) {
     Random random(seed, kDisplacements, static_cast<std::uint32_t>(k), 0);
-    to.x[order[k]] = from.x[k] + sigma * random.normal();
-    to.y[order[k]] = from.y[k] + sigma * random.normal();
-    if (!from.z.empty()) to.z[order[k]] = from.z[k] + sigma * random.normal();
+    to.x[at(order[k])] = from.x[k] + sigma * random.normal();
+    to.y[at(order[k])] = from.y[k] + sigma * random.normal();
+    if (!from.z.empty()) to.z[at(order[k])] = from.z[k] + sigma * random.normal();
   }
   return to;
 }
@@ -154,94 +149,28 @@ std::vector<T> full_matrix(const Execution& execution, const GeometricCostsView&
   return entries;
 }
 
-/// Columns by cell of a grid whose cells are at least a gate wide.
-struct Cells {
-  explicit Cells(const GeometricCosts& points) : dims(points.col_points.z.empty() ? 2 : 3) {
-    const auto& c = points.col_points;
-    double high[3] = {0, 0, 0};
-    const std::vector<double>* axes[3] = {&c.x, &c.y, &c.z};
-    double volume = 1;
-    for (int a = 0; a < dims; ++a) {
-      low[a] = axes[a]->empty() ? 0 : *std::min_element(axes[a]->begin(), axes[a]->end());
-      high[a] = axes[a]->empty() ? 0 : *std::max_element(axes[a]->begin(), axes[a]->end());
-      volume *= std::max(high[a] - low[a], 1e-300);
-    }
-    // At least about one point per cell: a tiny gate needs no tiny cells.
-    const double spacing =
-        std::pow(volume / static_cast<double>(std::max<std::size_t>(c.x.size(), 1)), 1.0 / dims);
-    width = std::max(points.gate, spacing);
-    for (int a = 0; a < dims; ++a) shape[a] = static_cast<std::int64_t>((high[a] - low[a]) / width) + 1;
-    begin.assign(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]) + 1, 0);
-    std::vector<std::size_t> cell(c.x.size());
-    for (std::size_t k = 0; k < cell.size(); ++k) {
-      cell[k] = cell_of({place(0, c.x[k]), place(1, c.y[k]), dims == 3 ? place(2, c.z[k]) : 0});
-      ++begin[cell[k] + 1];
-    }
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    members.resize(cell.size());
-    std::vector<Offset> next(begin.begin(), begin.end() - 1);
-    for (std::size_t k = 0; k < cell.size(); ++k)
-      members[static_cast<std::size_t>(next[cell[k]]++)] = static_cast<Index>(k);
-  }
-
-  std::int64_t place(int axis, double x) const {
-    return static_cast<std::int64_t>(std::floor(std::clamp((x - low[axis]) / width, -2.0, 4e15)));
-  }
-  std::size_t cell_of(std::array<std::int64_t, 3> p) const {
-    return static_cast<std::size_t>((p[2] * shape[1] + p[1]) * shape[0] + p[0]);
-  }
-  /// Calls f(column) for the columns of the cell that contains a point, and of its neighbours.
-  template <class F>
-  void for_each_near(std::array<double, 3> point, const F& f) const {
-    std::int64_t first[3] = {0, 0, 0}, last[3] = {0, 0, 0};
-    for (int a = 0; a < dims; ++a) {
-      const std::int64_t p = place(a, point[at(a)]);
-      first[a] = std::max<std::int64_t>(0, p - 1);
-      last[a] = std::min(shape[a] - 1, p + 1);
-    }
-    for (std::int64_t z = first[2]; z <= last[2]; ++z)
-      for (std::int64_t y = first[1]; y <= last[1]; ++y)
-        for (std::int64_t x = first[0]; x <= last[0]; ++x) {
-          const std::size_t cell = cell_of({x, y, z});
-          for (Offset m = begin[cell]; m < begin[cell + 1]; ++m) f(members[at(m)]);
-        }
-  }
-
-  int dims;
-  double low[3] = {0, 0, 0}, width = 1;
-  std::int64_t shape[3] = {1, 1, 1};
-  std::vector<Offset> begin;   ///< [cells + 1] into members
-  std::vector<Index> members;  ///< columns by cell
-};
-
 SparseCosts gated_graph(const GeometricCosts& points) {
-  const Cells cells(points);
-  const auto& r = points.row_points;
-  const auto& c = points.col_points;
-  const double scale = std::ldexp(1.0, points.fraction_bits);
+  constexpr double kPointsPerCell = 2;
   SparseCosts out;
   out.fraction_bits = points.fraction_bits;
-  out.graph.rows = static_cast<Index>(r.x.size());
+  out.graph.rows = static_cast<Index>(points.row_points.x.size());
   out.graph.cols = static_cast<Index>(points.col_points.x.size());
-  std::vector<std::pair<Index, Cost>> row;
-  for (std::size_t i = 0; i < r.x.size(); ++i) {
-    row.clear();
-    const double z = cells.dims == 3 ? r.z[i] : 0;
-    cells.for_each_near({r.x[i], r.y[i], z}, [&](Index j) {
-      const double dx = r.x[i] - c.x[at(j)], dy = r.y[i] - c.y[at(j)];
-      const double dz = r.z.empty() ? 0 : r.z[i] - c.z[at(j)];
-      const double squared = (dx * dx + dy * dy) + dz * dz, distance = std::sqrt(squared);
-      if (distance > points.gate) return;
-      const double cost = points.metric == Metric::squared ? squared : distance;
-      row.emplace_back(j, static_cast<Cost>(std::nearbyint(cost * scale)));
-    });
-    std::sort(row.begin(), row.end());
-    for (const auto& [j, cost] : row) {
-      out.graph.col_index.push_back(j);
-      out.cost.push_back(cost);
+  detail::with_entries(points.view(), [&]<class Entries>(const Entries& e) {
+    if constexpr (std::is_same_v<Entries, detail::GeometricEntries>) {
+      const detail::CellGrid grid(e.col_x, e.col_y, e.col_z, e.cols, kPointsPerCell);
+      std::vector<std::pair<Index, Cost>> row;
+      for (Index i = 0; i < e.rows; ++i) {
+        row.clear();
+        detail::for_each_within_gate(e, grid, i, [&](Index j, Cost cost) { row.emplace_back(j, cost); });
+        std::sort(row.begin(), row.end());
+        for (const auto& [j, cost] : row) {
+          out.graph.col_index.push_back(j);
+          out.cost.push_back(cost);
+        }
+        out.graph.row_offsets.push_back(out.graph.edges());
+      }
     }
-    out.graph.row_offsets.push_back(out.graph.edges());
-  }
+  });
   return out;
 }
 

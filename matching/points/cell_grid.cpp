@@ -9,7 +9,6 @@
 #include <motes/base/index.h>
 
 namespace motes::matching::detail {
-namespace {}  // namespace
 
 CellGrid::CellGrid(const double* x, const double* y, const double* z, Index count, double per_cell) {
   const double* axis[3] = {x, y, z};

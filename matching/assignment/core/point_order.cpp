@@ -1,4 +1,4 @@
-/// Sorts points along Hilbert's curve.
+/// Sorts points by the cells of a grid.
 
 #include "matching/assignment/core/point_order.h"
 

@@ -10,7 +10,7 @@
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/selection.h"
-#include "matching/points/cell_grid.h"
+#include "matching/points/gated_pairs.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -19,13 +19,6 @@ constexpr Index kRowsPerTask = 1024;
 constexpr double kPointsPerCell = 2;
 constexpr Index kSampledRows = 256;
 constexpr Offset kCompleteFactor = 2;  ///< times `wanted` pairs per row within the gate: all are taken
-
-CellGrid::Place row_place(const GeometricEntries& e, Index i) {
-  return {e.row_x[i], e.row_y[i], e.row_z == nullptr ? 0 : e.row_z[i]};
-}
-
-/// A squared distance that no pair within the gate exceeds; the entries decide on pairs up to it.
-double farthest_of(const GeometricEntries& e) { return e.gate * e.gate * (1 + 0x1p-40); }
 
 /// The pairs of the rows `mine`, from pick(row, scratch, pairs) which may leave them in any order.
 template <class Pick>
@@ -46,28 +39,13 @@ void gather(int threads, const Block& mine, SparseCosts& core, const Pick& pick)
   unite(threads, kRowsPerTask, parts, core);
 }
 
-void all_within_gate(const GeometricEntries& e, const CellGrid& grid, double farthest, Index i,
-                     std::vector<CorePair>& pairs) {
-  const auto from = row_place(e, i);
-  grid.for_each_shell(
-      from,
-      [&](Index c) {
-        const auto [begin, end] = grid.cell(c);
-        for (Index p = begin; p < end; ++p) {
-          if (grid.squared_to(from, p) > farthest) continue;
-          const Cost cost = e.at(i, grid.point_at(p));
-          if (cost != kInfiniteCost) pairs.push_back({grid.point_at(p), cost});
-        }
-      },
-      [&](double outside) { return outside <= farthest; });
-}
-
-Offset pairs_of_a_row(const GeometricEntries& e, const CellGrid& grid, double farthest) {
+Offset pairs_of_a_row(const GeometricEntries& e, const CellGrid& grid) {
   const Index sampled = std::min(e.rows, kSampledRows);
-  std::vector<CorePair> pairs;
+  Offset pairs = 0;
   for (Index k = 0; k < sampled; ++k)
-    all_within_gate(e, grid, farthest, static_cast<Index>(Offset{k} * e.rows / sampled), pairs);
-  return sampled == 0 ? 0 : static_cast<Offset>(pairs.size()) / sampled;
+    for_each_within_gate(e, grid, static_cast<Index>(Offset{k} * e.rows / sampled),
+                         [&](Index, Cost) { ++pairs; });
+  return sampled == 0 ? 0 : pairs / sampled;
 }
 
 /// The pairs that columns choose with the rows `mine`, [mine.count] of columns. Each rank asks for some of
@@ -81,8 +59,7 @@ std::vector<std::vector<Index>> chosen_by_columns(int threads, const GeometricEn
     std::vector<CellGrid::Found> found;
     for (Index place = begin; place < end; ++place) {
       const Index j = asked.first + place;
-      grid.nearest({e.col_x[j], e.col_y[j], e.col_z == nullptr ? 0 : e.col_z[j]}, wanted, farthest,
-                   first_choice(j, e.rows), found);
+      grid.nearest(col_place(e, j), wanted, farthest, first_choice(j, e.rows), found);
       for (std::size_t k = 0; k < found.size(); ++k) rows[at(place) * at(wanted) + k] = found[k].point;
     }
   });
@@ -111,9 +88,10 @@ CoreSelection select_point_core(const Execution& execution, const GeometricEntri
   out.core.graph.cols = e.cols;
   const CellGrid grid(e.col_x, e.col_y, e.col_z, e.cols, kPointsPerCell);
   const double farthest = farthest_of(e);
-  if (std::isfinite(e.gate) && pairs_of_a_row(e, grid, farthest) <= kCompleteFactor * wanted) {
-    gather(threads, mine, out.core,
-           [&](Index i, auto&, auto& pairs) { all_within_gate(e, grid, farthest, i, pairs); });
+  if (std::isfinite(e.gate) && pairs_of_a_row(e, grid) <= kCompleteFactor * wanted) {
+    gather(threads, mine, out.core, [&](Index i, auto&, auto& pairs) {
+      for_each_within_gate(e, grid, i, [&](Index j, Cost cost) { pairs.push_back({j, cost}); });
+    });
     out.bound.assign(at(mine.count), kBoundOfAll);
     out.complete = true;
     return out;

@@ -12,6 +12,7 @@
 
 #include "matching/assignment/dense/row_keys.h"
 #include "matching/assignment/dense/row_scan.h"
+#include "matching/points/gated_pairs.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -114,11 +115,9 @@ void RowPricer<GeometricEntries>::set_duals(const std::vector<Cost>& v) {
 }
 
 void RowPricer<GeometricEntries>::find(Index i, Cost u, PricingScratch&, std::vector<CorePair>& found) const {
-  const CellGrid::Place from{entries_.row_x[i], entries_.row_y[i],
-                             entries_.row_z == nullptr ? 0 : entries_.row_z[i]};
   Cost nearest_cost = -kBoundOfAll;  // of any pair in the cells still to come
   grid_.for_each_shell(
-      from,
+      row_place(entries_, i),
       [&](Index c) {
         if (nearest_cost >= u + highest_in_[at(c)]) return;
         for (auto [p, end] = grid_.cell(c); p < end; ++p) {
