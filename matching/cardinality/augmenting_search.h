@@ -20,6 +20,7 @@
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/timer.h>
 #include <motes/matching/cardinality_solver.h>
 
 namespace motes::matching::detail {
@@ -198,7 +199,7 @@ inline std::int64_t count_in(std::vector<Lane>& lanes, CardinalityStats& stats) 
 class Timed {
  public:
   Timed(CardinalityStats& stats, const char* step) : seconds_(stats.seconds[step]) {}
-  ~Timed() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  ~Timed() { seconds_ += seconds_since(begin_); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <vector>
 
+#include <motes/base/timer.h>
 #include <motes/matching/greedy_solver.h>
 
 namespace motes::matching::detail {
@@ -16,7 +17,7 @@ inline GreedyProblem with_all_lists(const Execution& execution, const GreedyProb
   if (problem.kind == GraphKind::general) return problem;
   const auto begin = std::chrono::steady_clock::now();
   room = to_general(problem, execution.threads);
-  stats.seconds["lists"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  stats.seconds["lists"] = seconds_since(begin);
   return room.view();
 }
 
