@@ -5,11 +5,14 @@
 #include <motes/matching/device_costs.h>
 
 #include "matching/assignment/device_problem.h"
+#include "matching/assignment/jonker_volgenant_device.h"
 #include "matching/cardinality/device_solvers.h"
 #include "matching/greedy/suitor/device_suitor.h"
 #include "matching/papers/apfb/apfb.h"
+#include "matching/papers/auction/device_auction.h"
 #include "matching/papers/coarsening/device_coarsen.h"
 #include "matching/papers/greedy_proposal/proposal.h"
+#include "matching/papers/hungarian/device_hungarian.h"
 
 namespace motes::matching {
 
@@ -24,9 +27,22 @@ Certificate verify_on_device(const Execution&, const CostsView&, const Matching&
 Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) {
   throw_no_device();
 }
+Matching auction_on_device(const Execution&, const CostsView&, const Start&, const AuctionOptions&,
+                           AuctionLeftover&) {
+  throw_no_device();
+}
+Matching with_host_copy(const CostsView&, const std::function<Matching(const CostsView&)>&) {
+  throw_no_device();
+}
 }  // namespace detail
 
 namespace device {
+Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const SearchSettings&) {
+  throw_no_device();
+}
+Matching partners_by_sparse_paths(const Execution&, const CostsView&) { throw_no_device(); }
+Matching solve_by_covers(const Execution&, const CostsView&, const Start&) { throw_no_device(); }
+Matching solve_by_trees(const Execution&, const CostsView&, const Start&) { throw_no_device(); }
 std::vector<Index> karp_sipser_start(const Execution&, const CardinalityProblem&, std::uint64_t) {
   throw_no_device();
 }

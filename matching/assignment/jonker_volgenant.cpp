@@ -109,15 +109,4 @@ Matching JonkerVolgenant::run_for_partners(const Execution& execution, const Cos
              : AssignmentSolver::run_for_partners(execution, problem);
 }
 
-#if !MOTES_HAS_CUDA
-namespace device {
-Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const SearchSettings&) {
-  throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
-}
-Matching partners_by_sparse_paths(const Execution&, const CostsView&) {
-  throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
-}
-}  // namespace device
-#endif
-
 }  // namespace motes::matching

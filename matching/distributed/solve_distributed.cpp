@@ -18,26 +18,6 @@
 
 namespace motes::matching {
 
-#if !MOTES_HAS_NCCL
-namespace device {
-template <class T>
-detail::Solution solve_distributed_core(Communicator& ranks, const Execution&, const detail::DenseEntries<T>&,
-                                        const detail::DenseEntries<T>*, Index,
-                                        const DistributedDeviceCalls&) {
-  ranks.agreed([] {
-    throw ResourceError(
-        "several ranks on GPUs need CUDA and NCCL, which this build lacks (MOTES_NCCL); use the cpu back "
-        "end");
-  });
-  return {};
-}
-detail::Solution solve_distributed_points(Communicator& ranks, const Execution& execution,
-                                          const detail::CanonicalSides&, const detail::GeometricEntries&) {
-  return solve_distributed_core<double>(ranks, execution, {}, nullptr, 0, {});
-}
-}  // namespace device
-#endif
-
 namespace detail {
 namespace {
 

@@ -46,11 +46,7 @@ Matching solve_by_auction(const Execution& execution, const CostsView& problem, 
   AuctionLeftover leftover;
   Matching out;
   if (execution.backend == Backend::cuda) {
-#if MOTES_HAS_CUDA
     out = auction_on_device(execution, problem, start, options, leftover);
-#else
-    throw ResourceError("no GPU: this build has no CUDA; use the cpu back end");
-#endif
   } else {
     require_cpu(execution, problem, "auction");
     out = on_cpu(execution, problem, start, options, leftover);
@@ -59,13 +55,7 @@ Matching solve_by_auction(const Execution& execution, const CostsView& problem, 
   const auto begin = std::chrono::steady_clock::now();
   Stats stats = std::move(out.stats);
   const auto finish = [&](const CostsView& host) { return by_paths(execution, host, leftover); };
-  if (space_of(problem) == Space::host) {
-    out = finish(problem);
-  } else {
-#if MOTES_HAS_CUDA
-    out = with_host_copy(problem, finish);
-#endif
-  }
+  out = space_of(problem) == Space::host ? finish(problem) : with_host_copy(problem, finish);
   stats.seconds["paths"] = seconds_since(begin);
   stats.components = out.stats.components;
   stats.largest_component = out.stats.largest_component;

@@ -56,15 +56,4 @@ Matching HungarianTree::run(const Execution& execution, const CostsView& problem
       });
 }
 
-#if !MOTES_HAS_CUDA
-namespace device {
-Matching solve_by_covers(const Execution&, const CostsView&, const Start&) {
-  throw ResourceError("hungarian: no GPU: this build has no CUDA; use the cpu back end");
-}
-Matching solve_by_trees(const Execution&, const CostsView&, const Start&) {
-  throw ResourceError("hungarian-tree: no GPU: this build has no CUDA; use the cpu back end");
-}
-}  // namespace device
-#endif
-
 }  // namespace motes::matching

@@ -52,29 +52,4 @@ template Solution solve_part(Communicator&, int, bool, const CanonicalSides&, co
 
 }  // namespace detail
 
-#if !MOTES_HAS_NCCL
-namespace device {
-template <class Entries>
-detail::Solution solve_part(Communicator& ranks, const Execution&, bool, const detail::CanonicalSides&,
-                            const Entries&, Index) {
-  ranks.agreed([] {
-    throw ResourceError(
-        "several ranks on GPUs need CUDA and NCCL, which this build lacks (MOTES_NCCL); use the cpu back "
-        "end");
-  });
-  return {};
-}
-#define MOTES_DISTRIBUTED(Entries)                                                                           \
-  template detail::Solution solve_part(Communicator&, const Execution&, bool, const detail::CanonicalSides&, \
-                                       const Entries&, Index);
-MOTES_DISTRIBUTED(detail::SparseEntries)
-MOTES_DISTRIBUTED(detail::DenseEntries<std::int32_t>)
-MOTES_DISTRIBUTED(detail::DenseEntries<std::int64_t>)
-MOTES_DISTRIBUTED(detail::DenseEntries<float>)
-MOTES_DISTRIBUTED(detail::DenseEntries<double>)
-MOTES_DISTRIBUTED(detail::GeometricEntries)
-#undef MOTES_DISTRIBUTED
-}  // namespace device
-#endif
-
 }  // namespace motes::matching
