@@ -16,10 +16,9 @@ namespace {
 
 using namespace detail;
 
-/// Numbers of scanned edges, as multiples of the edges of the graph. kFinishEdges: when trees stop in any
-/// case, about what push-relabel scans on graphs on which trees are slow. kWorthEdges: the most that the
-/// remaining phases may scan, which takes as long as push-relabel for the same rows.
-constexpr double kFinishEdges = 6, kWorthEdges = 2;
+/// Trees stop in any case after scanning the edges of the graph so often, about what push-relabel scans on
+/// graphs on which trees are slow.
+constexpr double kFinishEdges = 6;
 
 /// Every vertex in the forest knows its tree's root, a free row; -1: in no tree. leaf_[root] is the free
 /// column the tree has found. A tree without a leaf is active, one with a leaf renewable; a row whose root
@@ -92,17 +91,10 @@ class Forest {
   static constexpr std::int64_t kPassPart = 1 << 14;
   static constexpr int kWords = 4;  ///< neighbours that are prefetched; a scan often ends with the first
 
-  /// Whether the remaining phases are worth the edges that they scan. The number of paths per phase is
-  /// expected to keep falling at the present rate, with as many edges scanned in each, until it is below
-  /// one or no free row is left.
   bool pays(std::int64_t paths, std::int64_t paths_before, std::int64_t edges) const {
     const auto all = static_cast<double>(graph_.edges());
-    if (static_cast<double>(stats_.edges_traversed) > kFinishEdges * all) return false;
-    if (paths_before == 0) return true;
-    const double kept = static_cast<double>(paths) / static_cast<double>(paths_before);
-    double phases = static_cast<double>(roots_.size());
-    if (kept < 1) phases = std::min(phases, std::log(static_cast<double>(paths)) / -std::log(kept));
-    return phases * static_cast<double>(edges) <= kWorthEdges * all;
+    return static_cast<double>(stats_.edges_traversed) <= kFinishEdges * all &&
+           more_phases_pay(paths, paths_before, edges, roots_.size(), graph_.edges());
   }
 
   bool has_rows(Index col) const {
@@ -286,6 +278,18 @@ class Forest {
 constexpr std::int64_t kFinishShareOnDevice = 2;
 
 }  // namespace
+
+bool detail::more_phases_pay(std::int64_t paths, std::int64_t paths_before, std::int64_t edges,
+                             std::int64_t roots, std::int64_t all_edges) {
+  // The most that the remaining phases may scan, in multiples of all edges: this takes as long as
+  // push-relabel for the same rows.
+  constexpr double kWorthEdges = 2;
+  if (paths_before == 0) return true;
+  const double kept = static_cast<double>(paths) / static_cast<double>(paths_before);
+  auto phases = static_cast<double>(roots);
+  if (kept < 1) phases = std::min(phases, std::log(static_cast<double>(paths)) / -std::log(kept));
+  return phases * static_cast<double>(edges) <= kWorthEdges * static_cast<double>(all_edges);
+}
 
 void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                 CardinalityStats& stats) const {

@@ -49,4 +49,12 @@ class MsBfs final : public CardinalitySolver {
   MsBfsOptions options_;
 };
 
+namespace detail {
+/// Whether the remaining phases of a forest are worth the edges that they scan; else push-relabel is faster.
+/// The number of paths per phase is expected to keep falling at the present rate, with `edges` scanned in
+/// each, until it is below one or none of the `roots` is left.
+bool more_phases_pay(std::int64_t paths, std::int64_t paths_before, std::int64_t edges, std::int64_t roots,
+                     std::int64_t all_edges);
+}  // namespace detail
+
 }  // namespace motes::matching

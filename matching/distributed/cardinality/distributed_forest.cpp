@@ -25,9 +25,8 @@
 /// in its tree, unused. If the phases become slow, push-relabel continues (distributed_pushes.cpp), and the
 /// forest finishes.
 
-#include <cmath>
-
 #include "matching/cardinality/augmenting_search.h"
+#include "matching/cardinality/ms_bfs/ms_bfs.h"
 #include "matching/distributed/cardinality/distributed_state.h"
 
 namespace motes::matching::detail {
@@ -74,7 +73,7 @@ class Forest {
       const std::int64_t paths = sums[0];
       stats_.augmented.push_back(paths);
       if (paths == 0) return;
-      if (!pushed && !pays(paths, paths_before, sums[1], sums[2], sums[3])) {
+      if (!pushed && !more_phases_pay(paths, paths_before, sums[1], sums[2], sums[3])) {
         push_distributed_rows(state_, stats_);
         take_roots();
         pushed = true;
@@ -103,18 +102,6 @@ class Forest {
     roots_.clear();
     for (Index k = 0; k < state_.graph.my_rows.count; ++k)
       if (state_.row_to_col[at(k)] == -1) roots_.push_back(state_.graph.my_rows.first + k);
-  }
-
-  /// Whether the remaining phases are worth the edges that they scan, as on one rank (ms_bfs.cpp): the number
-  /// of paths per phase is expected to keep falling at the present rate, with as many edges in each.
-  static bool pays(std::int64_t paths, std::int64_t paths_before, std::int64_t edges, std::int64_t roots,
-                   std::int64_t all_edges) {
-    constexpr double kWorthEdges = 2;
-    if (paths_before == 0) return true;
-    const double kept = static_cast<double>(paths) / static_cast<double>(paths_before);
-    auto phases = static_cast<double>(roots);
-    if (kept < 1) phases = std::min(phases, std::log(static_cast<double>(paths)) / -std::log(kept));
-    return phases * static_cast<double>(edges) <= kWorthEdges * static_cast<double>(all_edges);
   }
 
   /// Adds row `row` of this rank, of the tree of `root`, to the rows to explore.
