@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Checks that no function is longer than 80 lines and no source file longer than 500. Prints every one that
-# is; exit 1 if there is one. Two kernels of the sparse solver are exceptions: as separate functions they spill more
-# # registers (ptxas, sm_90). Functions are found by clang-format's layout: a body ends with a brace at the indentation of
-# # its first line.
+# is; exit 1 if there is one. Functions are found by clang-format's layout: a body ends with a brace at the
+# indentation of its first line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +20,7 @@ find app base bench examples io matching python sim tests tracking -type f \
   file ~ /\.py$/ { next }
   inside {
     if (indent($0) == depth && $0 ~ /^ *}/) {
-      if (FNR - start + 1 > longest && text !~ /core_forest_kernel|void grow_round/) {
+      if (FNR - start + 1 > longest) {
         printf "%s:%d: a function of %d lines, more than %d\n", file, start, FNR - start + 1, longest
         bad = 1
       }

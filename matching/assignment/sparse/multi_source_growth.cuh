@@ -96,6 +96,16 @@ __device__ inline void lower_limit(const CoreForest& f, const Index* roots, int 
   if (const Cost end = Spread::end_of(bucket); end < __ldcg(limit)) __stcg(limit, end);
 }
 
+/// The distance from which on a row's offers need not be made. Lane 0 also notes the row's exit as an end of
+/// its tree. `u`: the row's dual.
+__device__ __forceinline__ Cost limit_of_row(const CoreForest& f, const Standing& at, Cost u,
+                                             const Cost* phase_limit, int lane) {
+  if (f.p.perfect) return __ldcg(phase_limit);
+  const Cost limit = __ldcg(f.nearest + at.root), exit = exit_distance(f, at, u);
+  if (exit < limit && lane == 0) atomic_min(f.nearest + at.root, exit);
+  return min(limit, exit);
+}
+
 /// One round: makes the offers of all rows in the frontier. A round is a few dependent memory accesses, so
 /// loads are issued early: a row's first pairs with its label, and the position of the next row's pairs while
 /// offers are made.
@@ -128,14 +138,7 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
     if (at.row != -1) {
       const Cost u = f.u[at.row];
       base = at.distance - u;
-      if (f.p.perfect) {
-        limit = __ldcg(phase_limit);
-      } else {
-        limit = __ldcg(f.nearest + at.root);
-        const Cost exit = exit_distance(f, at, u);
-        if (exit < limit && lane == 0) atomic_min(f.nearest + at.root, exit);
-        limit = min(limit, exit);
-      }
+      limit = limit_of_row(f, at, u, phase_limit, lane);
     }
     const bool open = at.distance < limit;
     for (; __any_sync(kAll, open && e < end); fetch(e += kPairs * kLanes, open)) {

@@ -71,6 +71,101 @@ __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
   }
 }
 
+/// The roots join the `kept` labelled rows in the frontier.
+__device__ __forceinline__ void plant_roots(const CoreForest& f, const Index* roots, int root_count, int kept,
+                                            long long round) {
+  for (int k = thread_index(); k < root_count; k += thread_total())
+    f.frontier[round % 2][k] = reach_of(f, {roots[k], -1});
+  if (thread_index() != 0) return;
+  f.counters->frontier[round % 3] = root_count + kept;
+  f.counters->frontier[(round + 1) % 3] = 0;
+}
+
+/// Rounds until no label improves, the first with `count` rows. False if the budget ran out: no dual has
+/// moved and no pair changed since the phase began. It is the same for all threads, since they read the same
+/// values between the same barriers.
+template <int kLanes>
+__device__ __forceinline__ bool grow_trees(const cooperative_groups::grid_group& team, const CoreForest& f,
+                                           int now, int root_count, int count, Found& near, Spread& spread,
+                                           long long& round, long long& scanned) {
+  ForestCounters& n = *f.counters;
+  const auto too_slow = [&] {
+    return (f.most_rounds > 0 && round > f.most_rounds) || (f.most_scanned > 0 && scanned > f.most_scanned);
+  };
+  for (; count > 0 && !too_slow(); count = n.frontier[round % 3]) {
+    scanned += count;
+    if (thread_index() == 0) n.frontier[(round + 2) % 3] = 0;
+    if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
+      lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
+    grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
+    team.sync();
+    ++round;
+  }
+  return !too_slow();
+}
+
+/// The rises to begin with: of a perfect problem one for all trees, the greatest nearest end below the limit.
+__device__ __forceinline__ void begin_rises(const CoreForest& f, const Members& members, Cost limit,
+                                            Cost* highest) {
+  for (int k = thread_index(); k < members.root_count; k += thread_total()) {
+    const Index root = members.roots[k];
+    const Cost nearest = f.nearest[root];
+    if (!f.p.perfect)
+      f.rise[root] = nearest;
+    else if (nearest < limit)
+      atomicMax(reinterpret_cast<long long*>(highest), static_cast<long long>(nearest));
+  }
+}
+
+/// Lowers the rises in passes, counted by `pass`, until all pairs between trees satisfy the condition.
+template <int kLanes>
+__device__ __forceinline__ void lower_all_rises(const cooperative_groups::grid_group& team,
+                                                const CoreForest& f, const Members& members, int contacts,
+                                                long long& pass) {
+  int* const lowered = f.counters->lowered;
+  for (bool again = contacts > 0; again;) {
+    if (thread_index() == 0) lowered[(pass + 1) % 3] = 0;
+    if (contacts <= f.p.cols)
+      lower_by_contacts(f, contacts, lowered + pass % 3);
+    else
+      lower_rises<kLanes>(f, members, lowered + pass % 3);
+    team.sync();
+    again = lowered[pass % 3] != 0;
+    ++pass;
+  }
+}
+
+/// Clears the counters of the next phase.
+__device__ __forceinline__ void clear_counters(ForestCounters& n, int later) {
+  n.roots[later] = n.touched[later] = n.augmented[later] = n.contacts[later] = 0;
+  n.highest[later] = -1;
+  n.limit[later] = detail::kFar;
+}
+
+/// Trees that may augment do; the roots of the others are those of the next phase.
+__device__ __forceinline__ void augment_trees(const CoreForest& f, const Members& members, int* augmented,
+                                              Index* roots_left, int* left_count) {
+  for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < members.root_count;
+       k += thread_total()) {
+    const Index root = members.roots[k];
+    const bool done = augment(f, root);
+    if (f.p.perfect) f.rise[root] = done ? 1 : 0;
+    if (done) {
+      atomicAdd(augmented, 1);
+      continue;
+    }
+    roots_left[atomicAdd(left_count, 1)] = root;
+    f.nearest[root] = detail::kFar;
+    f.end[root] = detail::kNoRank;
+  }
+}
+
+/// Undoes a large rise of all duals, so that they stay in range.
+__device__ __forceinline__ void shift_duals(const CoreForest& f, Cost by) {
+  for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.column[j].place.price += by;
+  for (Index i = thread_index(); i < f.p.rows; i += thread_total()) f.u[i] -= by;
+}
+
 /// Phases until no root is left.
 template <int kLanes>
 __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
@@ -88,52 +183,23 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     f.report->nanoseconds[stage] += now - clock;
     clock = now;
   };
-  long long round = 1, refused = 0, pass = 0, all_scanned = 0;
-  // The same for all threads, since they read the same values between the same barriers.
-  const auto too_slow = [&] {
-    return (f.most_rounds > 0 && round > f.most_rounds) ||
-           (f.most_scanned > 0 && all_scanned > f.most_scanned);
-  };
+  long long round = 1, pass = 0, scanned = 0;
   charge(kChains);
-  if (first) f.report->roots = n.roots[0];
   for (int phase = 0;; ++phase) {
     const int now = phase % 2, later = 1 - now;
     const int root_count = n.roots[now], kept = n.touched[now];
     if (root_count == 0) break;
-    for (int k = thread_index(); k < root_count; k += thread_total())
-      f.frontier[round % 2][k] = reach_of(f, {f.roots[now][k], -1});
-    if (first) {
-      n.frontier[round % 3] = root_count + kept;
-      n.frontier[(round + 1) % 3] = 0;
-    }
+    plant_roots(f, f.roots[now], root_count, kept, round);
     const long long first_round = round;
-    long long scanned = 0;
     team.sync();
-    for (int count = root_count + kept; count > 0 && !too_slow(); count = n.frontier[round % 3]) {
-      scanned += count;
-      all_scanned += count;
-      if (first) n.frontier[(round + 2) % 3] = 0;
-      if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
-        lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
-      grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
-      team.sync();
-      ++round;
-    }
-    if (too_slow()) {  // no dual has moved and no pair changed since the phase began
+    if (!grow_trees<kLanes>(team, f, now, root_count, root_count + kept, near, spread, round, scanned)) {
       if (first) f.report->slow = 1;
       break;
     }
     const Members members{f.roots[now], f.touched[now], root_count, n.touched[now]};
     const Cost limit = __ldcg(n.limit + now);
     charge(kGrow);
-    if (f.p.perfect) {
-      for (int k = thread_index(); k < root_count; k += thread_total())
-        if (const Cost nearest = f.nearest[members.roots[k]]; nearest < limit)
-          atomicMax(reinterpret_cast<long long*>(n.highest + now), static_cast<long long>(nearest));
-    } else {
-      for (int k = thread_index(); k < root_count; k += thread_total())
-        f.rise[members.roots[k]] = f.nearest[members.roots[k]];
-    }
+    begin_rises(f, members, limit, n.highest + now);
     team.sync();
     if (f.p.perfect && n.highest[now] < 0) {
       if (first) f.report->impossible = 1;
@@ -143,54 +209,22 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       find_contacts<kLanes>(f, members, n.contacts + now);
       team.sync();
     }
-    const int contacts = n.contacts[now];
-    for (bool again = contacts > 0; again;) {
-      if (first) {
-        n.lowered[(pass + 1) % 3] = 0;
-        ++f.report->lowerings;
-      }
-      if (contacts <= f.p.cols)
-        lower_by_contacts(f, contacts, n.lowered + pass % 3);
-      else
-        lower_rises<kLanes>(f, members, n.lowered + pass % 3);
-      team.sync();
-      again = n.lowered[pass % 3] != 0;
-      ++pass;
-    }
+    lower_all_rises<kLanes>(team, f, members, n.contacts[now], pass);
     charge(kRise);
     const Cost highest = n.highest[now];
     settle(f, members, highest);
     if (first) {
-      n.roots[later] = n.touched[later] = n.augmented[later] = n.contacts[later] = 0;
-      n.highest[later] = -1;
-      n.limit[later] = detail::kFar;
-      f.report->labelled += members.touched_count;
-      f.report->scanned += scanned;
+      clear_counters(n, later);
       f.report->rounds += round - first_round;
       ++f.report->phases;
     }
     team.sync();
     charge(kSettle);
-    for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < root_count;
-         k += thread_total()) {
-      const Index root = members.roots[k];
-      const bool done = augment(f, root, &refused);
-      if (f.p.perfect) f.rise[root] = done ? 1 : 0;
-      if (done) {
-        atomicAdd(n.augmented + now, 1);
-        continue;
-      }
-      f.roots[later][atomicAdd(n.roots + later, 1)] = root;
-      f.nearest[root] = detail::kFar;
-      f.end[root] = detail::kNoRank;
-    }
+    augment_trees(f, members, n.augmented + now, f.roots[later], n.roots + later);
     team.sync();
     clear_labels(f, members, highest, limit, f.frontier[round % 2] + n.roots[later], f.touched[later],
                  n.touched + later);
-    if (f.p.perfect && highest >= kShift) {
-      for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.column[j].place.price += highest;
-      for (Index i = thread_index(); i < f.p.rows; i += thread_total()) f.u[i] -= highest;
-    }
+    if (f.p.perfect && highest >= kShift) shift_duals(f, highest);
     const int augmented = n.augmented[now];
     if (first) {
       f.report->augmentations += augmented;
@@ -203,9 +237,6 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     if (f.p.perfect) team.sync();  // all that stays labelled is listed
     charge(kAugment);
   }
-  if (refused > 0)
-    atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->refused),
-              static_cast<unsigned long long>(refused));
 }
 
 }  // namespace motes::matching::device::search

@@ -13,7 +13,7 @@ constexpr Cost kShift = Cost{1} << 40;  ///< rises of at least this are subtract
 enum ForestStage { kChains, kGrow, kRise, kSettle, kAugment, kForestStages };
 
 struct ForestReport {
-  long long phases, rounds, lowerings, augmentations, scanned, labelled, refused, roots;
+  long long phases, rounds, augmentations;
   int stuck, impossible;
   int slow;                  ///< broken off
   long long matched;         ///< pairs before the searches

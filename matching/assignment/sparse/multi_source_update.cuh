@@ -130,8 +130,8 @@ __device__ inline bool leads_to(const CoreForest& f, Index col, Index root) {
   }
 }
 
-/// Flips the path to the root's end; false if it has none.
-__device__ inline bool augment(const CoreForest& f, Index root, long long* refused) {
+/// Flips the path to the root's end; false if it has none that stays in the tree.
+__device__ inline bool augment(const CoreForest& f, Index root) {
   const unsigned end = f.end[root];
   if (end == detail::kNoRank) return false;
   const auto cols = static_cast<unsigned>(f.p.cols);
@@ -140,10 +140,10 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
     const auto leaving = static_cast<Index>(end - cols);
     if (leaving == root) return true;
     col = f.row_to_col[leaving];
-    if (!leads_to(f, col, root)) return ++*refused, false;
+    if (!leads_to(f, col, root)) return false;
     f.row_to_col[leaving] = -1;
   } else if (!f.p.perfect && !leads_to(f, col, root)) {
-    return ++*refused, false;
+    return false;
   }
   while (col != -1) {
     const Index row = f.column[col].label.row, held = row == root ? -1 : f.row_to_col[row];
