@@ -286,7 +286,7 @@ __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, W
     return {0, -1};
   }
   ++tally.proposals;
-  if (!propose(s, me.vertex, edge, place, after)) ++tally.refused;
+  propose(s, me.vertex, edge, place, after);
   return after;
 }
 

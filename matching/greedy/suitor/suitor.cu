@@ -178,7 +178,7 @@ void greedy_suitor(const Execution& execution, const GreedyProblem& problem, Gre
     if (problem.space == Space::device)
       answer.matching.objective = weight_of_pairs(arena, problem, row_to_col);
     answer.stats.proposals = static_cast<std::int64_t>(counters[0].total[0]);
-    answer.stats.arcs_scanned = static_cast<std::int64_t>(counters[0].total[2]);
+    answer.stats.arcs_scanned = static_cast<std::int64_t>(counters[0].total[1]);
     answer.stats.seconds["device"] = timer.seconds();
   });
 }

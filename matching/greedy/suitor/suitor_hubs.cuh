@@ -26,7 +26,7 @@ struct Counters {
   int chunks;                   ///< 32 vertices each, that warps have begun
   int left;                     ///< columns that have words, where not all have (Left)
   int pages;                    ///< of the list of Choices, beside each warp's first (dominant_pairs.cuh)
-  unsigned long long total[3];  ///< proposals, rejected ones, entries read
+  unsigned long long total[2];  ///< proposals, entries read
 };
 
 /// A vertex that has to propose, along edges below the limit only.
@@ -111,28 +111,26 @@ __device__ inline Word held_by(const SuitorOfLeft& s, std::uint32_t column) {
 }
 
 struct Tally {
-  unsigned proposals = 0, refused = 0;
+  unsigned proposals = 0;
   unsigned long long entries = 0;
 };
 
 /// Adds up the tallies of a block, which all its threads call: atomic additions to one address take some
 /// nanoseconds each, too long for thousands of warps.
 __device__ inline void tell(Counters* n, Tally tally) {
-  __shared__ unsigned long long sum[3];
-  if (threadIdx.x < 3) sum[threadIdx.x] = 0;
+  __shared__ unsigned long long sum[2];
+  if (threadIdx.x < 2) sum[threadIdx.x] = 0;
   __syncthreads();
   for (int step = 16; step > 0; step /= 2) {
     tally.proposals += __shfl_xor_sync(kAll, tally.proposals, step);
-    tally.refused += __shfl_xor_sync(kAll, tally.refused, step);
     tally.entries += __shfl_xor_sync(kAll, tally.entries, step);
   }
   if (threadIdx.x % 32 == 0) {
     atomicAdd(&sum[0], static_cast<unsigned long long>(tally.proposals));
-    atomicAdd(&sum[1], static_cast<unsigned long long>(tally.refused));
-    atomicAdd(&sum[2], tally.entries);
+    atomicAdd(&sum[1], tally.entries);
   }
   __syncthreads();
-  if (threadIdx.x < 3) atomicAdd(n->total + threadIdx.x, sum[threadIdx.x]);
+  if (threadIdx.x < 2) atomicAdd(n->total + threadIdx.x, sum[threadIdx.x]);
 }
 
 /// One less than the word below which no edge is open to the vertex. A vertex's word never exceeds its final
@@ -205,7 +203,6 @@ __device__ inline Waiting settle_wide(const S& s, Offset begin, Offset end, Wait
       ++tally.proposals;
       stands = propose(s, me.vertex, open, displaced);
       if (!stands) {
-        ++tally.refused;
         limit = open;
         look = true;
       }

@@ -128,9 +128,7 @@ struct Warp {
   __device__ bool attempt(const Waiting& me, Word edge, Waiting& displaced) {
     if (vertex_of(edge) == static_cast<std::uint32_t>(me.vertex)) return false;
     ++tally.proposals;
-    const bool stands = propose(s, me.vertex, edge, displaced);
-    tally.refused += stands ? 0 : 1;
-    return stands;
+    return propose(s, me.vertex, edge, displaced);
   }
 
   /// What a lane has in the room.
