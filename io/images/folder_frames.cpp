@@ -1,11 +1,11 @@
-/// A FrameSource for a folder of numbered TIFFs.
+/// A FrameSource for a folder of numbered TIFFs or PNGs.
 
 #include "io/images/folder_frames.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <optional>
+#include <initializer_list>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@
 #include "io/files/text.h"
 #include "io/images/calibration.h"
 #include "io/images/folder_series.h"
+#include "io/images/input_file.h"
 #include "io/images/micromanager.h"
 #include "io/images/numbered_names.h"
 #include "io/images/paged_frames.h"
 #include "io/images/plane_names.h"
-#include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
 #include "io/images/unsupported_formats.h"
 
@@ -28,24 +28,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_tiff_name(const fs::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool hidden = file.filename().string().starts_with('.');
-  return !hidden &&
-         (extension == ".tif" || extension == ".tiff" || extension == ".btf" || extension == ".tf8");
+bool has_extension(const fs::path& file, std::initializer_list<std::string_view> extensions) {
+  const std::string found = lower_case(file.extension().string());
+  return std::find(extensions.begin(), extensions.end(), found) != extensions.end();
 }
 
-std::vector<fs::path> list_tiffs(const fs::path& folder) {
-  std::vector<fs::path> files;
+/// The folder's TIFFs in natural order; its PNGs if it has none, without the preview.png of a run.
+std::vector<fs::path> list_images(const fs::path& folder) {
+  std::vector<fs::path> tiffs, pngs;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (has_tiff_name(entry->path()) && entry->is_regular_file(ignored)) files.push_back(entry->path());
+    const fs::path& file = entry->path();
+    if (file.filename().string().starts_with('.') || !entry->is_regular_file(ignored)) continue;
+    if (has_extension(file, {".tif", ".tiff", ".btf", ".tf8"})) tiffs.push_back(file);
+    if (has_extension(file, {".png"}) && file.filename() != "preview.png") pngs.push_back(file);
   }
   if (error)
     throw ResourceError(fmt::format("{}: cannot list the folder: {}", folder.string(), error.message()));
+  std::vector<fs::path> files = tiffs.empty() ? std::move(pngs) : std::move(tiffs);
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return natural_less(a.filename().string(), b.filename().string());
   });
@@ -61,14 +62,14 @@ class FolderPages {
   void read(std::int64_t page, std::span<std::byte> out) {
     const auto index = static_cast<std::size_t>(page / pages_per_file_);
     if (!file_ || index != open_index_) {
-      file_.emplace(files_[index]);
+      file_ = open_page_file(files_[index]);
       open_index_ = index;
       check(*file_);
     }
     file_->read_page(page % pages_per_file_, out);
   }
 
-  void check(TiffFile& file) const {
+  void check(PageFile& file) const {
     if (file.pages() < pages_per_file_) file.take_as_contiguous(pages_per_file_);
     if (file.pages() == pages_per_file_ && file.format() == format_) return;
     throw InputError(
@@ -83,7 +84,7 @@ class FolderPages {
   std::vector<fs::path> files_;
   std::int64_t pages_per_file_;
   PageFormat format_;
-  std::optional<TiffFile> file_;
+  std::unique_ptr<PageFile> file_;
   std::size_t open_index_ = 0;
 };
 
@@ -121,9 +122,33 @@ PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, 
   return complete_axes(std::move(axes), within, {}, checked_product({files, pages}).value_or(0), folder);
 }
 
-/// Without input.axes, each file is a time point. Its pages are z (and c) by the metadata, or z if the
-/// metadata do not state it.
-PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files,
+/// The pages of one file: z (and c) by its metadata, or z if these do not state it.
+struct FileLayout {
+  PageAxes axes;
+  PageMap map;
+};
+
+FileLayout layout_within(const TiffMetadata& metadata, const PageFile& first, const FrameOptions& options,
+                         SeriesInfo& info) {
+  FileLayout within{{{'Z', first.pages()}}, {}};
+  if (metadata.open_reason.empty()) {
+    within = {metadata.axes, layout_from_metadata(metadata, first, options)};
+  } else {
+    info.notes.push_back("the files' pages are taken as z: their metadata do not say");
+    within.map = PageMap(within.axes);
+  }
+  if (within.map.nt() != 1) {
+    throw InputError(
+        fmt::format("{}: its metadata state {} time points, but in a folder each file is one; set "
+                    "input.axes ('ZYX' if the pages are z)",
+                    first.path().string(), within.map.nt()));
+  }
+  std::erase_if(within.axes, [](const PageAxis& a) { return a.letter == 'T'; });
+  return within;
+}
+
+/// Without input.axes, each file is a time point.
+PageMap layout_by_files(const TiffMetadata& metadata, const PageFile& first, std::int64_t files,
                         const FrameOptions& options, SeriesInfo& info) {
   if (first.pages() == 1) {
     const auto beside = read_micromanager(info.path);
@@ -133,24 +158,9 @@ PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std
                     "time){}",
                     info.path, files, ask_for_calibration(beside.value_or(metadata.calibration), options)));
   }
-  PageAxes within{{'Z', first.pages()}};
-  PageMap map;
-  if (metadata.open_reason.empty()) {
-    map = layout_from_metadata(metadata, first, options);
-    within = metadata.axes;
-  } else {
-    info.notes.push_back("the files' pages are taken as z: their metadata do not say");
-    map = PageMap(within);
-  }
-  if (map.nt() != 1) {
-    throw InputError(
-        fmt::format("{}: its metadata state {} time points, but in a folder each file is one; set "
-                    "input.axes ('ZYX' if the pages are z)",
-                    first.path().string(), map.nt()));
-  }
-  std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
-  info.axes = fmt::format("T{}", axes_text(within));
-  return map.over_files(files, first.pages());
+  const FileLayout within = layout_within(metadata, first, options, info);
+  info.axes = fmt::format("T{}", axes_text(within.axes));
+  return within.map.over_files(files, first.pages());
 }
 
 std::string counted_text(const PageAxes& axes) {
@@ -180,7 +190,7 @@ void note_names(const std::vector<fs::path>& files, const PageAxes& axes, Series
 namespace {
 
 /// Throws InputError that names an existing file, since users often name the folder of a file or of a run.
-[[noreturn]] void refuse_without_tiffs(const fs::path& folder) {
+[[noreturn]] void refuse_without_images(const fs::path& folder) {
   std::string example;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -192,7 +202,7 @@ namespace {
   }
   std::string_view what = what_to_do(lower_case(fs::path(example).extension().string()));
   if (what.empty()) what = "name a file in it";
-  throw InputError(folder.string() + ": the folder holds no TIFF files (.tif, .tiff)" +
+  throw InputError(folder.string() + ": the folder holds no TIFF or PNG files (.tif, .tiff, .png)" +
                    (example.empty() ? "; check the path (input.path)"
                                     : fmt::format(", but for instance '{}'; {}", example, what)));
 }
@@ -203,7 +213,7 @@ namespace {
 
 /// The layout that input.axes states.
 PageMap layout_by_axes(const std::string& text, const fs::path& folder, const std::vector<fs::path>& files,
-                       const TiffMetadata& metadata, const TiffFile& first, SeriesInfo& info) {
+                       const TiffMetadata& metadata, const PageFile& first, SeriesInfo& info) {
   const PageAxes axes =
       axes_over_files(text, metadata, static_cast<std::int64_t>(files.size()), first.pages(), folder);
   info.axes = axes_text(axes);
@@ -211,19 +221,43 @@ PageMap layout_by_axes(const std::string& text, const fs::path& folder, const st
   return PageMap(axes);
 }
 
-/// The layout of files of one plane each, with names that count t, z and c.
-PageMap layout_by_names(const PlaneGrid& grid, const std::vector<fs::path>& files, SeriesInfo& info) {
-  info.axes = axes_text(grid.axes);
-  info.notes.push_back(fmt::format("one plane per file: the names count {} ('{}' ...)",
-                                   counted_text(grid.axes), files.front().filename().string()));
+/// The layout of files with names that count t, z and c: one plane each, or one stack of a channel.
+PageMap layout_by_names(const PlaneGrid& grid, const std::vector<fs::path>& files,
+                        const TiffMetadata& metadata, const PageFile& first, const FrameOptions& options,
+                        SeriesInfo& info) {
+  info.notes.push_back(fmt::format("one {} per file: the names count {} ('{}' ...)",
+                                   first.pages() == 1 ? "plane" : "stack", counted_text(grid.axes),
+                                   files.front().filename().string()));
   if (grid.channels.size() > 1)
     info.notes.push_back(fmt::format("channels: {}", fmt::join(grid.channels, ", ")));
-  return PageMap(grid.axes, grid.files);
+  if (first.pages() == 1) {
+    info.axes = axes_text(grid.axes);
+    return PageMap(grid.axes, grid.files);
+  }
+  const FileLayout within = layout_within(metadata, first, options, info);
+  if (within.map.nc() != 1)
+    throw InputError(
+        fmt::format("{}: its metadata state {} channels, and the names count channels, too; set input.axes",
+                    first.path().string(), within.map.nc()));
+  const std::int64_t nt = grid.axes[0].size, nz = within.map.nz(), nc = grid.axes[2].size;
+  std::vector<std::int64_t> pages;
+  for (std::int64_t t = 0; t < nt; ++t)
+    for (std::int64_t z = 0; z < nz; ++z)
+      for (std::int64_t c = 0; c < nc; ++c)
+        pages.push_back(grid.files[static_cast<std::size_t>(t * nc + c)] * first.pages() +
+                        within.map.page(0, z, 0));
+  info.axes = axes_text({{'T', nt}, {'C', nc}, {'Z', nz}});
+  return PageMap({{'T', nt}, {'Z', nz}, {'C', nc}}, std::move(pages));
+}
+
+/// Whether the names place each file: one plane, or all planes of a channel at one time.
+bool places_files(const PlaneGrid& grid, const PageFile& first) {
+  return first.pages() == 1 || (grid.axes[1].size == 1 && grid.axes[2].size > 1);
 }
 
 /// The layout of files with names that count time points.
 PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& files,
-                          const TiffMetadata& metadata, const TiffFile& first, const FrameOptions& options,
+                          const TiffMetadata& metadata, const PageFile& first, const FrameOptions& options,
                           SeriesInfo& info) {
   check_numbered(files);
   if (const char axis = counted_axis(files); axis == 'Z' || axis == 'C')
@@ -237,19 +271,20 @@ PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& f
 
 }  // namespace
 
-bool is_tiff_folder(const fs::path& folder) {
-  const std::vector<fs::path> files = list_tiffs(folder);
-  return !files.empty() && is_tiff_head(InputFile(files.front()).head(16));
+bool is_image_folder(const fs::path& folder) {
+  const std::vector<fs::path> files = list_images(folder);
+  return !files.empty() && is_page_head(InputFile(files.front()).head(16));
 }
 
 std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const FrameOptions& options) {
-  const std::vector<fs::path> files = list_tiffs(folder);
+  const std::vector<fs::path> files = list_images(folder);
   if (files.empty())
     if (auto series = open_folder_series(folder, options)) return series;
-  if (files.empty()) refuse_without_tiffs(folder);
-  if (files.size() == 1) return open_tiff_frames(files.front(), options);
+  if (files.empty()) refuse_without_images(folder);
+  if (files.size() == 1) return open_paged_file(files.front(), options);
   const auto grid = options.axes ? std::nullopt : grid_of_names(files);
-  TiffFile first(files.front());
+  const auto first_file = open_page_file(files.front());
+  PageFile& first = *first_file;
   const TiffMetadata metadata = consult_metadata(first, options);
   const auto count = static_cast<std::int64_t>(files.size());
   if (!metadata.set_files.empty() && !options.axes)
@@ -259,17 +294,17 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
   info.format = fmt::format("folder of {} {} files", count, metadata.format);
   info.notes = metadata.notes;
   PageMap map = options.axes ? layout_by_axes(*options.axes, folder, files, metadata, first, info)
-                : grid && first.pages() == 1
-                    ? layout_by_names(*grid, files, info)
+                : grid && places_files(*grid, first)
+                    ? layout_by_names(*grid, files, metadata, first, options, info)
                     : layout_by_numbers(folder, files, metadata, first, options, info);
   Calibration calibration = metadata.calibration;
   if (const auto beside = read_micromanager(folder)) calibration = *beside;
   auto pages = std::make_shared<FolderPages>(files, first.pages(), first.format());
   for (const fs::path& file : files) {
-    TiffFile opened(file);
-    pages->check(opened);
+    const auto opened = open_page_file(file);
+    pages->check(*opened);
     if (!options.voxel_um)
-      check_same_scale(metadata.calibration, consult_metadata(opened, options).calibration, files[0], file);
+      check_same_scale(metadata.calibration, consult_metadata(*opened, options).calibration, files[0], file);
   }
   describe_layout(info, map, first.format());
   choose_channel(info, options);

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of numbered TIFFs as a time series.
+/// A folder of numbered TIFFs, or PNGs, as a time series.
 
 #include <filesystem>
 #include <memory>
@@ -14,7 +14,7 @@ namespace motes::io::detail {
 std::unique_ptr<FrameSource> open_folder_frames(const std::filesystem::path& folder,
                                                 const FrameOptions& options);
 
-/// Whether the folder has a file that is a TIFF by name and content.
-bool is_tiff_folder(const std::filesystem::path& folder);
+/// Whether the folder has files that are TIFFs, or else PNGs, by name and (the first) by content.
+bool is_image_folder(const std::filesystem::path& folder);
 
 }  // namespace motes::io::detail

@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> folders_of_tiffs(const fs::path& folder) {
+std::vector<fs::path> folders_of_images(const fs::path& folder) {
   std::vector<fs::path> folders;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     if (entry->path().filename().string().starts_with('.') || !entry->is_directory(ignored)) continue;
-    if (is_tiff_folder(entry->path())) folders.push_back(entry->path());
+    if (is_image_folder(entry->path())) folders.push_back(entry->path());
   }
   std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
     return natural_less(a.filename().string(), b.filename().string());
@@ -75,15 +75,15 @@ class FolderSeries : public FrameSource {
 
 }  // namespace
 
-bool is_folder_series(const fs::path& folder) { return folders_of_tiffs(folder).size() > 1; }
+bool is_folder_series(const fs::path& folder) { return folders_of_images(folder).size() > 1; }
 
 std::unique_ptr<FrameSource> open_folder_series(const fs::path& folder, const FrameOptions& options) {
-  const std::vector<fs::path> folders = folders_of_tiffs(folder);
+  const std::vector<fs::path> folders = folders_of_images(folder);
   if (folders.empty()) return nullptr;
   if (folders.size() == 1) return open_folder_frames(folders.front(), options);
   if (counted_axis(folders) != 'T')
     throw InputError(fmt::format(
-        "{}: holds {} folders of TIFFs ('{}' ...), whose names do not count time (t000, time1 ...); "
+        "{}: holds {} folders of images ('{}' ...), whose names do not count time (t000, time1 ...); "
         "give one of them, or name them so",
         folder.string(), folders.size(), folders.front().filename().string()));
   check_numbered(folders);

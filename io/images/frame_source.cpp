@@ -19,7 +19,7 @@
 #include "io/images/input_file.h"
 #include "io/images/n5_frames.h"
 #include "io/images/ome_zarr_frames.h"
-#include "io/images/tiff_directories.h"
+#include "io/images/page_file.h"
 #include "io/images/tiff_frames.h"
 #include "io/images/units.h"
 #include "io/images/unsupported_formats.h"
@@ -27,7 +27,7 @@
 namespace motes::io {
 namespace {
 
-enum class Kind { tiff, folder, zarr, n5, companion, bdv, imaris, other };
+enum class Kind { pages, folder, zarr, n5, companion, bdv, imaris, other };
 
 Kind kind_of(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -35,7 +35,7 @@ Kind kind_of(const std::filesystem::path& path) {
     if (detail::is_bdv_n5(path)) return Kind::n5;
     return detail::is_zarr_folder(path) ? Kind::zarr : Kind::folder;
   }
-  if (detail::is_tiff_head(detail::InputFile(path).head(16))) return Kind::tiff;
+  if (detail::is_page_head(detail::InputFile(path).head(16))) return Kind::pages;
   if (detail::is_companion(path)) return Kind::companion;
   if (detail::is_bdv(path)) return Kind::bdv;
   return detail::is_imaris(path) ? Kind::imaris : Kind::other;
@@ -112,8 +112,8 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
       return detail::open_zarr_frames(path, options);
     case Kind::companion:
       return detail::open_companion(path, options);
-    case Kind::tiff:
-      return detail::open_tiff_frames(path, options);
+    case Kind::pages:
+      return detail::open_paged_file(path, options);
     case Kind::bdv:
       return open_bdv(path, options);
     case Kind::imaris:
@@ -129,18 +129,18 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   const std::string extension = detail::lower_case(path.extension().string());
   if (const std::string_view what = detail::what_to_do(extension); !what.empty())
     throw InputError(fmt::format("{}: motes does not read {} files; {}", path.string(), extension, what));
-  throw InputError(
-      fmt::format("{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, Imaris .ims, "
-                  "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, a folder of TIFFs, or a table of "
-                  "points (.csv, .tsv, .txt)",
-                  path.string()));
+  throw InputError(fmt::format(
+      "{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, PNG, Imaris .ims, "
+      "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, a folder of TIFFs or PNGs, or a table of "
+      "points (.csv, .tsv, .txt)",
+      path.string()));
 }
 
 bool is_frames(const std::filesystem::path& path) {
   try {
     const Kind kind = kind_of(path);
     if (kind != Kind::folder) return kind != Kind::other;
-    return detail::is_tiff_folder(path) || detail::is_folder_series(path);
+    return detail::is_image_folder(path) || detail::is_folder_series(path);
   } catch (const Error&) {
     return false;
   }

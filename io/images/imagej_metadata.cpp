@@ -134,7 +134,7 @@ void read_interval(const Lines& lines, TiffMetadata& found) {
 
 bool is_imagej(const std::string& description) { return description.starts_with("ImageJ="); }
 
-TiffMetadata read_imagej_metadata(const TiffFile& file) {
+TiffMetadata read_imagej_metadata(const PageFile& file) {
   TiffMetadata found;
   found.format = "ImageJ TIFF";
   found.calibration.source = "metadata (ImageJ)";

@@ -44,7 +44,7 @@ pugi::xml_node child_named(const pugi::xml_node& parent, std::string_view name) 
 
 class OmeReader {
  public:
-  OmeReader(const TiffFile& file, const std::string& text) : file_(file) {
+  OmeReader(const PageFile& file, const std::string& text) : file_(file) {
     const pugi::xml_parse_result result = document_.load_buffer(text.data(), text.size());
     if (!result) {
       fail(fmt::format("byte {} of the OME-XML in the first page: {}", result.offset, result.description()));
@@ -287,7 +287,7 @@ class OmeReader {
       table[static_cast<std::size_t>(table_index(first + i))] = page + i;
   }
 
-  const TiffFile& file_;
+  const PageFile& file_;
   pugi::xml_document document_;
   pugi::xml_node root_, pixels_;
   TiffMetadata found_;
@@ -301,9 +301,9 @@ bool is_ome_xml(const std::string& description) {
          (head.find("<OME") != std::string_view::npos || head.find(":OME ") != std::string_view::npos);
 }
 
-TiffMetadata read_ome_metadata(const TiffFile& file) { return read_ome_metadata(file, file.description()); }
+TiffMetadata read_ome_metadata(const PageFile& file) { return read_ome_metadata(file, file.description()); }
 
-TiffMetadata read_ome_metadata(const TiffFile& file, const std::string& xml) {
+TiffMetadata read_ome_metadata(const PageFile& file, const std::string& xml) {
   return OmeReader(file, xml).read();
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-/// A volume series that consists of pages: of one TIFF, or of a folder of TIFFs.
+/// A volume series that consists of pages: of one file, or of a folder of files.
 
 #include <functional>
 
 #include <motes/io/frame_source.h>
 
+#include "io/images/page_file.h"
 #include "io/images/page_layout.h"
-#include "io/images/tiff_file.h"
 
 namespace motes::io::detail {
 

@@ -92,12 +92,9 @@ struct TiffFile::State {
         tiff(path, kReadMode, std::max(kSmallAllocation, static_cast<std::int64_t>(file.size()))) {
     if (tiff.get() == nullptr) fail(0, tiff.take_error());
     format = page_format(0);
-    page_bytes = frame_bytes(format.type(), {1, format.height, format.width}, path);
+    frame_bytes(format.type(), {1, format.height, format.width}, path);
     stored_row_bytes = row_bytes(format.stored, format.width);
     stored_page_bytes = checked_product({stored_row_bytes, format.height}).value_or(0);
-    const char* text = nullptr;
-    if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) description = text;
-    resolution = read_resolution(tiff.get());
     compression = tag_or<std::uint16_t>(tiff.get(), TIFFTAG_COMPRESSION, COMPRESSION_NONE);
     if (stored_page_bytes <= 0 || stored_page_bytes > decoded_bytes_bound()) {
       fail(0, fmt::format("{} x {} voxels cannot come from {} bytes of file", format.width, format.height,
@@ -132,11 +129,8 @@ struct TiffFile::State {
   std::int64_t pages;
   TiffHandle tiff;
   PageFormat format;
-  std::int64_t page_bytes = 0;                               ///< of voxels
   std::int64_t stored_row_bytes = 0, stored_page_bytes = 0;  ///< of samples
   std::uint16_t compression = COMPRESSION_NONE;
-  std::string description;
-  PageResolution resolution;
   bool contiguous = false;
   std::uint64_t first_voxel = 0;   // byte offset, for contiguous files
   std::vector<std::byte> tile;     // one decoded tile
@@ -235,17 +229,17 @@ void TiffFile::State::read_contiguous(std::int64_t page, std::span<std::byte> ou
   if (directories.big_endian && bits_of(format.stored) > 8) swap_bytes(out, bits_of(format.stored) / 8);
 }
 
-TiffFile::TiffFile(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+TiffFile::TiffFile(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {
+  TIFF* t = state_->tiff.get();
+  const char* text = nullptr;
+  if (TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) description_ = text;
+  resolution_ = read_resolution(t);
+}
 TiffFile::~TiffFile() = default;
-TiffFile::TiffFile(TiffFile&&) noexcept = default;
-TiffFile& TiffFile::operator=(TiffFile&&) noexcept = default;
 
 const std::filesystem::path& TiffFile::path() const { return state_->file.path(); }
 std::int64_t TiffFile::pages() const { return state_->pages; }
 const PageFormat& TiffFile::format() const { return state_->format; }
-std::int64_t TiffFile::page_bytes() const { return state_->page_bytes; }
-const std::string& TiffFile::description() const { return state_->description; }
-const PageResolution& TiffFile::resolution() const { return state_->resolution; }
 std::int64_t TiffFile::most_pages() const {
   return state_->decoded_bytes_bound() / state_->stored_page_bytes;
 }

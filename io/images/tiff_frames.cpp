@@ -1,9 +1,9 @@
-/// A FrameSource for a single TIFF file.
+/// A FrameSource for a single file of pages.
 
 #include "io/images/tiff_frames.h"
 
+#include <memory>
 #include <numeric>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace motes::io::detail {
 namespace {
 
 /// Throws if a frame is larger than the decoded file can be, before memory is allocated.
-void check_against_file(const SeriesInfo& info, const TiffFile& file) {
+void check_against_file(const SeriesInfo& info, const PageFile& file) {
   if (info.shape.nz <= file.most_pages()) return;
   throw InputError(
       fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) is more than the file can have; it is "
@@ -28,14 +28,14 @@ void check_against_file(const SeriesInfo& info, const TiffFile& file) {
 }
 
 /// The file's pages, for one thread.
-PageReader pages_of(std::shared_ptr<TiffFile> file) {
+PageReader pages_of(std::shared_ptr<PageFile> file) {
   return [file](std::int64_t page, std::span<std::byte> out) { file->read_page(page, out); };
 }
 
 /// The same pages for another thread.
-OpenPages pages_again(const TiffFile& file) {
+OpenPages pages_again(const PageFile& file) {
   return [path = file.path(), pages = file.pages(), format = file.format()] {
-    auto again = std::make_shared<TiffFile>(path);
+    std::shared_ptr<PageFile> again = open_page_file(path);
     if (again->pages() < pages) again->take_as_contiguous(pages);
     if (again->pages() != pages || again->format() != format)
       throw InputError(path.string() + ": the file has changed since it was opened; run the command again");
@@ -66,7 +66,7 @@ class FileSet {
     const auto at = static_cast<std::size_t>(plane);
     if (!file_ || open_ != file_of_[at]) {
       const std::filesystem::path path = folder_ / files_[static_cast<std::size_t>(file_of_[at])];
-      file_.emplace(path);
+      file_ = open_page_file(path);
       open_ = file_of_[at];
       if (file_->format() != format_)
         throw InputError(fmt::format(
@@ -84,13 +84,13 @@ class FileSet {
   std::vector<std::string> files_;
   std::vector<std::int64_t> pages_, file_of_;
   PageFormat format_;
-  std::optional<TiffFile> file_;
+  std::unique_ptr<PageFile> file_;
   std::int64_t open_ = -1;
 };
 
 }  // namespace
 
-TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options) {
+TiffMetadata consult_metadata(PageFile& file, const FrameOptions& options) {
   TiffMetadata metadata;
   try {
     metadata = read_tiff_metadata(file);
@@ -109,7 +109,7 @@ TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options) {
   return metadata;
 }
 
-PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file,
+PageMap layout_from_metadata(const TiffMetadata& metadata, const PageFile& file,
                              const FrameOptions& options) {
   if (!metadata.open_reason.empty()) {
     throw InputError(
@@ -130,7 +130,7 @@ PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file,
   return metadata.plane_pages.empty() ? PageMap(metadata.axes) : PageMap(metadata.axes, metadata.plane_pages);
 }
 
-std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, const TiffFile& first,
+std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, const PageFile& first,
                                            const TiffMetadata& metadata, const FrameOptions& options) {
   const OpenPages open = [folder = path.parent_path(), metadata, format = first.format()]() -> PageReader {
     auto set = std::make_shared<FileSet>(folder, metadata, format);
@@ -160,8 +160,8 @@ std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, c
   if (name.empty())
     throw InputError(fmt::format("{}: this OME-XML names no TIFF beside it; export it again", path.string()));
   check_set_file(path, name);
-  const TiffFile first(path.parent_path() / name);
-  TiffMetadata metadata = read_ome_metadata(first, xml);
+  const auto first = open_page_file(path.parent_path() / name);
+  TiffMetadata metadata = read_ome_metadata(*first, xml);
   if (metadata.set_files.empty()) {  // a set of one
     metadata.set_files = {name};
     if (metadata.plane_pages.empty()) {
@@ -174,16 +174,15 @@ std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, c
     }
     metadata.plane_files.assign(metadata.plane_pages.size(), 0);
   }
-  return open_file_set(path, first, metadata, options);
+  return open_file_set(path, *first, metadata, options);
 }
 
 bool is_companion(const std::filesystem::path& path) {
   return path.string().ends_with(".companion.ome") && is_ome_xml(read_file_start(path, 4096));
 }
 
-std::unique_ptr<FrameSource> open_tiff_frames(const std::filesystem::path& path,
-                                              const FrameOptions& options) {
-  auto file = std::make_shared<TiffFile>(path);
+std::unique_ptr<FrameSource> open_paged_file(const std::filesystem::path& path, const FrameOptions& options) {
+  const std::shared_ptr<PageFile> file = open_page_file(path);
   const TiffMetadata metadata = consult_metadata(*file, options);
   if (!metadata.set_files.empty() && !options.axes) return open_file_set(path, *file, metadata, options);
   SeriesInfo info;

@@ -45,7 +45,7 @@ bool name_axes(const std::string& letters, const std::vector<std::int64_t>& size
   return true;
 }
 
-TiffMetadata read_shaped_metadata(const TiffFile& file, const Json& json) {
+TiffMetadata read_shaped_metadata(const PageFile& file, const Json& json) {
   TiffMetadata found;
   found.format = "TIFF (tifffile)";
   found.calibration.source = "metadata (tifffile)";
@@ -72,14 +72,15 @@ TiffMetadata read_shaped_metadata(const TiffFile& file, const Json& json) {
 
 }  // namespace
 
-TiffMetadata read_tiff_metadata(const TiffFile& file) {
+TiffMetadata read_tiff_metadata(const PageFile& file) {
   const std::string& description = file.description();
   if (is_ome_xml(description)) return read_ome_metadata(file);
   if (is_imagej(description)) return read_imagej_metadata(file);
   if (const Json json = shaped_json(description); !json.is_discarded())
     return read_shaped_metadata(file, json);
   TiffMetadata plain;
-  plain.calibration.source = "metadata (TIFF)";
+  plain.format = file.kind();
+  plain.calibration.source = fmt::format("metadata ({})", file.kind());
   if (file.pages() > 1)
     plain.open_reason = "a plain TIFF does not say whether its pages are z, t or channels";
   return plain;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "io/images/calibration.h"
+#include "io/images/page_file.h"
 #include "io/images/page_layout.h"
-#include "io/images/tiff_file.h"
 
 namespace motes::io::detail {
 
@@ -26,18 +26,18 @@ struct TiffMetadata {
 
 /// Throws InputError (file, and byte offset in the description if known) for metadata that are broken XML or
 /// contradict the pages' width and height.
-TiffMetadata read_tiff_metadata(const TiffFile& file);
+TiffMetadata read_tiff_metadata(const PageFile& file);
 
 /// One reader for each dialect, called if the description has this dialect.
 bool is_ome_xml(const std::string& description);
-TiffMetadata read_ome_metadata(const TiffFile& file);
+TiffMetadata read_ome_metadata(const PageFile& file);
 /// The same for OME-XML from elsewhere (a companion file); `file` is one of the files that it names.
-TiffMetadata read_ome_metadata(const TiffFile& file, const std::string& xml);
+TiffMetadata read_ome_metadata(const PageFile& file, const std::string& xml);
 /// Throws InputError if the name is not that of a file beside `path`, unless input.allow_outside is set.
 void check_set_file(const std::filesystem::path& path, const std::string& name);
 /// The name of the first file in the OME-XML; empty if it names none.
 std::string first_ome_file(const std::string& xml);
 bool is_imagej(const std::string& description);
-TiffMetadata read_imagej_metadata(const TiffFile& file);
+TiffMetadata read_imagej_metadata(const PageFile& file);
 
 }  // namespace motes::io::detail

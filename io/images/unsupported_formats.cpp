@@ -16,9 +16,9 @@ std::string_view what_to_do(std::string_view extension) {
       {{".parquet", ".pq", ".feather", ".pkl", ".npy", ".npz", ".mat", ".json"},
        "read them in Python and give the table to motes.link, or the image to motes.track"},
       {{".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".rar"}, "unpack them first"},
-      {{".png", ".jpg", ".jpeg", ".bmp", ".gif"},
+      {{".jpg", ".jpeg", ".bmp", ".gif"},
        "save them as one TIFF in Fiji (File > Import > Image Sequence), or read them in Python: "
-       "motes.track(pims.as_grey(pims.open(\"folder/*.png\")), voxel_um=size, dt_s=dt)"},
+       "motes.track(pims.as_grey(pims.open(\"folder/*.jpg\")), voxel_um=size, dt_s=dt)"},
       {{".avi", ".mp4", ".mov", ".mkv", ".wmv", ".webm", ".cine", ".seq"},
        "save them as TIFF in Fiji, or read them in Python: "
        "motes.track(pims.as_grey(pims.open(path)), voxel_um=size, dt_s=dt)"}};

@@ -95,7 +95,7 @@ TEST_CASE("Files for other programs are rejected with what to do") {
   const std::vector<std::pair<const char*, const char*>> cases{{"a.xlsx", "save the sheet as CSV"},
                                                                {"a.parquet", "in Python"},
                                                                {"a.CSV.zip", "unpack them first"},
-                                                               {"a.png", "save them as one TIFF"},
+                                                               {"a.jpg", "save them as one TIFF"},
                                                                {"a.xyz", "or a table of points (.csv"}};
   for (const auto& [name, says] : cases) {
     write_file(dir / name, "PK\x03\x04 not what it seems");

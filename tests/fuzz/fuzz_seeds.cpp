@@ -22,6 +22,7 @@
 
 #include "tests/fuzz/bundle.h"
 #include "tests/io/imaris_file.h"
+#include "tests/io/png_bytes.h"
 #include "tests/io/tiff_bytes.h"
 
 namespace {
@@ -182,6 +183,18 @@ void write_ctc_seed(const path& folder) {
               bundle({{"res_track.txt", "3 0 1 0\n"}, {"mask000.tif", mask}, {"mask001.tif", mask}}));
 }
 
+void write_png_seeds(const path& folder) {
+  for (const int colour : {testing::kGrey, testing::kColour, testing::kPalette, testing::kColourAlpha})
+    for (const bool interlaced : {false, true}) {
+      testing::PngSpec spec;
+      spec.colour = colour, spec.interlaced = interlaced;
+      spec.depth = colour == testing::kPalette ? 2 : interlaced ? 16 : 8;
+      if (colour == testing::kPalette) spec.palette = std::string("aaabbbcccddd"), spec.transparency = "\xFF";
+      spec.sample = [](int y, int x, int channel) { return channel == 3 ? 255 : (x + y) % 4; };
+      fuzz::spill(folder / std::to_string(2 * colour + interlaced), testing::png_bytes(spec));
+    }
+}
+
 void write_image_folders(const path& folder) {
   testing::TiffSpec spec;
   spec.width = spec.height = 4;
@@ -194,6 +207,10 @@ void write_image_folders(const path& folder) {
   fuzz::spill(
       folder / "planes",
       bundle({{"a_t0_z0.tif", tiff}, {"a_t0_z1.tif", tiff}, {"a_t1_z0.tif", tiff}, {"a_t1_z1.tif", tiff}}));
+  testing::PngSpec png;
+  png.width = png.height = 4;
+  const std::string plane = testing::png_bytes(png);
+  fuzz::spill(folder / "pngs", bundle({{"frame0.png", plane}, {"frame1.png", plane}}));
   fuzz::spill(
       folder / "companion",
       bundle(
@@ -236,6 +253,7 @@ int main(int argc, char** argv) {
   write_zarr_seeds(folder("zarr"));
   write_n5_seeds(folder("n5"));
   write_descriptions(folder("tiff_description"));
+  write_png_seeds(folder("png"));
   write_image_folders(folder("image_folder"));
   fuzz::spill(folder("tables") / "trackpy", ",y,x,mass,frame,particle\n0,1.5,2,9,0,0\n1,2.5,2,9,1,0\n");
   fuzz::spill(folder("tables") / "trackmate",

@@ -26,6 +26,7 @@
 #include "io/files/text.h"
 #include "io/images/micromanager.h"
 #include "tests/fuzz/bundle.h"
+#include "tests/io/png_bytes.h"
 #include "tests/io/tiff_bytes.h"
 
 namespace {
@@ -122,6 +123,7 @@ constexpr Reader kReaders[] = {{"tracks_h5", tracks_h5, ".h5"},
                                {"problem_h5", problem_h5, ".h5"},
                                {"tiff", read_frames, ".tif"},
                                {"tiff_description", read_frames, ".tif"},
+                               {"png", read_frames, ".png"},
                                {"image_folder", image_folder, "", true},
                                {"bdv_xml", read_frames, ".xml"},
                                {"zarr", read_frames, ".ome.zarr", true},
@@ -138,6 +140,20 @@ constexpr Reader kReaders[] = {{"tracks_h5", tracks_h5, ".h5"},
                                {"checkpoint", checkpoint, ".log"},
                                {"config", config, ".yaml"}};
 
+/// A PNG with right checksums, since libpng looks no further where one is wrong.
+std::string with_checksums(std::string png) {
+  constexpr std::size_t kSignature = 8, kAround = 12;  // length, name and checksum
+  for (std::size_t at = kSignature; at + kAround <= png.size();) {
+    std::uint32_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(png[at + i]);
+    if (length > png.size() - at - kAround) break;
+    const auto* body = reinterpret_cast<const Bytef*>(png.data() + at + 4);
+    png.replace(at + 8 + length, 4, testing::big32(crc32(0, body, length + 4)));
+    at += kAround + length;
+  }
+  return png;
+}
+
 /// A TIFF's description is put into a sound TIFF of six pages.
 void make_input(const Reader& to, const std::string& path, std::string_view bytes) {
   if (to.folder) {
@@ -148,6 +164,8 @@ void make_input(const Reader& to, const std::string& path, std::string_view byte
     spec.pages = 6;
     spec.description = std::string(bytes);
     fuzz::spill(path, testing::TiffBytes(spec).bytes());
+  } else if (to.name == std::string_view("png")) {
+    fuzz::spill(path, with_checksums(std::string(bytes)));
   } else {
     fuzz::spill(path, bytes);
   }

@@ -118,6 +118,29 @@ TEST_CASE("One plane per file: names that spell out t, z and c", "[frames][folde
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }), Contains("places"));
 }
 
+TEST_CASE("One stack per file: names that spell out t and c", "[frames][folder]") {
+  const TempDir dir;
+  for (int t = 1; t < 4; ++t)
+    for (int c = 0; c < 2; ++c) save_volume(dir / fmt_name("exp_w{}_s1_t{}.tif", c + 1, t), 2 * t + c, 3);
+  io::FrameOptions options;
+  options.channel = 1;
+  const auto source = open_frames(dir.path(), options);
+  CHECK(source->info().axes == "TCZYX");
+  CHECK(source->info().channels == 2);
+  CHECK(source->info().shape.nz == 3);
+  REQUIRE(source->info().frames == 3);
+  for (int t = 1; t < 4; ++t)
+    for (int z = 0; z < 3; ++z) CHECK(plane_is_page(source->read(t - 1), z, (2 * t + 1) * 3 + z));
+  for (int t = 2; t < 4; ++t)
+    for (int c = 1; c < 3; ++c) std::filesystem::remove(dir / fmt_name("exp_w{}_s1_t{}.tif", c, t));
+  CHECK(open_frames(dir.path())->info().axes == "CZYX");  // two files are left
+  TiffSpec both;
+  both.pages = 4;
+  both.description = "ImageJ=1.53t\nimages=4\nchannels=2\nslices=2\nspacing=2\nunit=um\n";
+  for (int c = 1; c < 3; ++c) save_tiff(dir / fmt_name("exp_w{}_s1_t1.tif", c), both);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }), Contains("count channels, too"));
+}
+
 TEST_CASE("A MicroManager folder with its metadata.txt", "[frames][folder]") {
   const TempDir dir;
   TiffSpec spec;
@@ -198,11 +221,11 @@ TEST_CASE("Folders that are not series say which file is wrong", "[frames][folde
              Contains("number 3 is missing") && Contains("t4.tif"));
   CHECK_THAT(message({"t1.tif", "t2.tif", "t3.tif"}, 5), Contains("t2.tif") && Contains("5 pages"));
   CHECK_THAT(message({"t1.tif", "t2.tif", "mean.tif"}, 2), Contains("mean.tif"));
-  CHECK_THAT(message({"t1c0.tif", "t1c1.tif", "t2c0.tif", "t2c1.tif"}, 2), Contains("2 places"));
+  CHECK_THAT(message({"a1b0.tif", "a1b1.tif", "a2b0.tif", "a2b1.tif"}, 2), Contains("2 places"));
   CHECK_THAT(message({"t1.tif", "t01.tif"}, 2), Contains("0 places"));
 
   const TempDir empty;
-  CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("no TIFF files"));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("no TIFF or PNG files"));
   CHECK_FALSE(io::is_frames(empty.path()));
   for (const char* name : {"b.csv", ".hidden", "a.czi"}) {
     std::ofstream(empty / name).flush();
@@ -232,11 +255,11 @@ TEST_CASE("A folder of one file is that file", "[frames][folder]") {
   CHECK(open_frames(dir.path())->info().format == "OME-TIFF");
 }
 
-TEST_CASE("A folder of PNGs, and a movie, are refused with what to do", "[frames]") {
+TEST_CASE("A folder of JPEGs, and a movie, are refused with what to do", "[frames]") {
   const TempDir dir;
-  std::ofstream(dir / "f000.png") << "\x89PNG";
+  std::ofstream(dir / "f000.jpg") << "\xFF\xD8";
   std::ofstream(dir / "m.avi") << "RIFF";
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
-             Contains("f000.png") && Contains("Image Sequence") && Contains("pims.open"));
+             Contains("f000.jpg") && Contains("Image Sequence") && Contains("pims.open"));
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "m.avi"); }), Contains("pims.open(path)"));
 }
