@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "io/hdf5/reader.h"
 #include "io/images/bdv_xml.h"
 #include "io/images/calibration.h"
+#include "io/images/h5_volume.h"
 #include "io/images/input_file.h"
 #include "io/images/units.h"
 #include "io/images/voxel_buffer.h"
@@ -49,38 +49,10 @@ std::string cells_path(std::int64_t timepoint, std::int64_t setup) {
   return fmt::format("t{:05}/s{:02}/0/cells", timepoint, setup);
 }
 
-/// A dataset's shape, and the type in which its voxels are read.
-struct Cells {
-  Shape3 shape;
-  VoxelType type = VoxelType::u8;
-  h5::Number number = h5::Number::u8;
-};
-
-VoxelType voxel_type(const fs::path& path, const std::string& name, h5::Number number) {
-  switch (number) {
-    case h5::Number::u8:
-      return VoxelType::u8;
-    case h5::Number::i16:  // the bits are kept
-    case h5::Number::u16:
-      return VoxelType::u16;
-    case h5::Number::f32:
-      return VoxelType::f32;
-    default:
-      fail_bdv(path, fmt::format("{}: its voxels are not 8-bit, 16-bit or 32-bit float values", name));
-  }
-}
-
-Cells open_cells(const fs::path& path, const h5::Reader& file, const std::string& name) {
-  const auto info = file.dataset(name);
-  if (!info) fail_bdv(path, fmt::format("{}: cannot be opened: it is missing or not a dataset", name));
-  if (info->shape.size() != 3) fail_bdv(path, fmt::format("{}: is not a three-dimensional dataset", name));
-  for (const std::int64_t size : info->shape) {
-    if (size <= 0 || size > std::numeric_limits<std::int32_t>::max())
-      fail_bdv(path, fmt::format("{}: a side of {} voxels", name, size));
-  }
-  const Cells cells{
-      {info->shape[0], info->shape[1], info->shape[2]}, voxel_type(path, name, info->type), info->type};
-  frame_bytes(cells.type, cells.shape, path);
+/// The dataset of a time point; BigDataViewer stores unsigned 16-bit values as signed ones.
+H5Volume open_cells(const fs::path& path, const h5::Reader& file, const std::string& name) {
+  H5Volume cells = open_h5_volume(path, file, name);
+  if (cells.number == h5::Number::i16) cells.sample = SampleType::u16;  // the bits are kept
   return cells;
 }
 
@@ -96,14 +68,9 @@ class BdvFrames : public FrameSource {
   void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const std::string name = cells_path(timepoints_[static_cast<std::size_t>(t)], setup_);
-    const Cells cells = open_cells(info_.path, file_, name);
-    if (cells.shape != info_.shape || cells.type != info_.type) {
-      fail_bdv(info_.path,
-               fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})",
-                           name, cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type),
-                           info_.shape.nz, info_.shape.ny, info_.shape.nx, to_string(info_.type)));
-    }
-    file_.read(name, cells.number, out);
+    const H5Volume cells = open_cells(info_.path, file_, name);
+    check_like_first(info_, cells, cells.stored);
+    read_h5_volume(info_.path, file_, cells, cells.stored, out);
   }
 
  private:
@@ -232,10 +199,11 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
     info.notes.push_back(fmt::format("time points {} to {} are frames 0 to {}", timepoints.front(),
                                      timepoints.back(), info.frames - 1));
   const std::int64_t setup = setups[static_cast<std::size_t>(info.channel)];
-  const Cells cells = open_cells(images, file, cells_path(timepoints[0], setup));
+  const H5Volume cells = open_cells(images, file, cells_path(timepoints[0], setup));
   info.axes = std::string(info.frames > 1 ? "T" : "") + (info.channels > 1 ? "C" : "") + "ZYX";
-  info.shape = cells.shape;
-  info.type = cells.type;
+  info.shape = cells.stored;
+  info.type = cells.type();
+  note_conversion(info, cells.sample);
   const auto described = xml.setups.find(setup);
   Calibration metadata = calibrate(described == xml.setups.end() ? BdvSetup{} : described->second,
                                    level_steps(file, setup), info.notes);

@@ -9,8 +9,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "io/hdf5/reader.h"
 #include "io/images/calibration.h"
 #include "io/images/frame_interval.h"
+#include "io/images/h5_volume.h"
 #include "io/images/input_file.h"
 #include "io/images/units.h"
 #include "io/images/voxel_buffer.h"
@@ -72,29 +71,11 @@ std::optional<double> number_in(const fs::path& path, const h5::Reader& file, co
   return number;
 }
 
-/// A dataset: its stored shape, and the part of it that is image.
+/// A dataset, and the part of it that is image.
 struct Volume {
-  std::string name;
-  Shape3 stored, shape;
-  VoxelType type = VoxelType::u8;
-  h5::Number number = h5::Number::u8;
-  std::int64_t planes_at_once = 1;
+  H5Volume data;
+  Shape3 shape;
 };
-
-VoxelType type_of_dataset(const fs::path& path, const std::string& name, h5::Number number) {
-  switch (number) {
-    case h5::Number::u8:
-      return VoxelType::u8;
-    case h5::Number::u16:
-      return VoxelType::u16;
-    case h5::Number::f32:
-      return VoxelType::f32;
-    default:
-      throw InputError(fmt::format(
-          "{}: {}: its voxels are not 8-bit, 16-bit or 32-bit float values; change the data type in Imaris",
-          path.string(), name));
-  }
-}
 
 /// The image's sizes: those of the channel, else of the file, else the stored ones.
 Shape3 image_size(const fs::path& path, const h5::Reader& file, const std::string& channel,
@@ -115,44 +96,9 @@ Shape3 image_size(const fs::path& path, const h5::Reader& file, const std::strin
 }
 
 Volume open_volume(const fs::path& path, const h5::Reader& file, std::int32_t t, int channel) {
-  Volume out;
   const std::string group = channel_path(t, channel);
-  out.name = group + "/Data";
-  const auto info = file.dataset(out.name);
-  if (!info) fail(path, fmt::format("{}: cannot be opened: it is missing or not a dataset", out.name));
-  if (info->shape.size() != 3) fail(path, fmt::format("{}: is not a three-dimensional dataset", out.name));
-  for (const std::int64_t size : info->shape)
-    if (size <= 0 || size > std::numeric_limits<std::int32_t>::max())
-      fail(path, fmt::format("{}: a side of {} voxels", out.name, size));
-  out.stored = {info->shape[0], info->shape[1], info->shape[2]};
-  out.number = info->type;
-  out.type = type_of_dataset(path, out.name, info->type);
-  out.planes_at_once = info->rows_at_once;
-  out.shape = image_size(path, file, group, out.stored);
-  frame_bytes(out.type, out.stored, path);
-  return out;
-}
-
-/// The volume without its padding, some planes at a time.
-void read_volume(const h5::Reader& file, const Volume& volume, std::span<std::byte> out) {
-  const Shape3 &stored = volume.stored, &shape = volume.shape;
-  if (stored.ny == shape.ny && stored.nx == shape.nx) {
-    file.read_rows(volume.name, volume.number, 0, shape.nz, out);
-    return;
-  }
-  const auto size = static_cast<std::int64_t>(h5::size_of(volume.number));
-  const std::int64_t line = shape.nx * size, stored_line = stored.nx * size;
-  std::vector<std::byte> planes;
-  std::byte* to = out.data();
-  for (std::int64_t z = 0; z < shape.nz; z += volume.planes_at_once) {
-    const std::int64_t count = std::min(volume.planes_at_once, shape.nz - z);
-    planes.resize(static_cast<std::size_t>(count * stored.ny * stored_line));
-    file.read_rows(volume.name, volume.number, z, count, planes);
-    for (std::int64_t plane = 0; plane < count; ++plane)
-      for (std::int64_t y = 0; y < shape.ny; ++y, to += line)
-        std::memcpy(to, planes.data() + (plane * stored.ny + y) * stored_line,
-                    static_cast<std::size_t>(line));
-  }
+  const H5Volume data = open_h5_volume(path, file, group + "/Data");
+  return {data, image_size(path, file, group, data.stored)};
 }
 
 class ImarisFrames : public FrameSource {
@@ -166,12 +112,8 @@ class ImarisFrames : public FrameSource {
   void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const Volume volume = open_volume(info_.path, file_, t, info_.channel);
-    if (volume.shape != info_.shape || volume.type != info_.type)
-      fail(info_.path,
-           fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})",
-                       volume.name, volume.shape.nz, volume.shape.ny, volume.shape.nx, to_string(volume.type),
-                       info_.shape.nz, info_.shape.ny, info_.shape.nx, to_string(info_.type)));
-    read_volume(file_, volume, out);
+    check_like_first(info_, volume.data, volume.shape);
+    read_h5_volume(info_.path, file_, volume.data, volume.shape, out);
   }
 
  private:
@@ -281,7 +223,8 @@ std::unique_ptr<FrameSource> open_imaris_frames(const fs::path& path, const Fram
   choose_channel(info, options);
   const Volume first = open_volume(path, file, 0, info.channel);
   info.shape = first.shape;
-  info.type = first.type;
+  info.type = first.data.type();
+  note_conversion(info, first.data.sample);
   info.axes = std::string(info.frames > 1 ? "T" : "") + (info.channels > 1 ? "C" : "") + "ZYX";
   Calibration metadata;
   metadata.source = "metadata (Imaris)";

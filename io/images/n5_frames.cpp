@@ -17,6 +17,7 @@
 #include "io/files/checked.h"
 #include "io/images/bdv_xml.h"
 #include "io/images/calibration.h"
+#include "io/images/sample_type.h"
 #include "io/images/units.h"
 #include "io/images/voxel_buffer.h"
 #include "io/zarr/codecs.h"
@@ -35,7 +36,8 @@ constexpr std::int64_t kMostBlocks = 4'000'000;  // per frame; each is a file
 
 struct Dataset {
   Axes size{}, block{};
-  VoxelType type = VoxelType::u8;
+  SampleType sample = SampleType::u8;
+  VoxelType type() const { return voxel_type(sample); }
   zarr::Compression compression = zarr::Compression::none;
 };
 
@@ -67,6 +69,21 @@ zarr::Compression compression_of(const Store& store, const std::string& key, con
                               name.substr(0, 40)));
 }
 
+/// "uint16", "int32", "float64" ...
+SampleType sample_named(const Store& store, const std::string& key, const Json& type) {
+  std::string_view text;
+  if (type.is_string()) text = type.get_ref<const std::string&>();
+  const std::size_t digit = std::min(text.find_first_of("0123456789"), text.size());
+  const std::string_view kind = text.substr(0, digit);
+  const auto bits = static_cast<int>(parse_integer(text.substr(digit)).value_or(0));
+  std::optional<SampleType> found;
+  if (kind == "float") found = real_type(bits);
+  if (kind == "int" || kind == "uint") found = integer_type(kind == "int", bits);
+  if (!found || found == SampleType::bit || found == SampleType::f16)
+    store.fail(key, "its 'dataType' is not one of integers or floating-point numbers; export it again");
+  return *found;
+}
+
 Dataset read_dataset(const Store& store, const std::string& node) {
   const std::string key = zarr::join(node, "attributes.json");
   const auto json = store.json(key);
@@ -74,16 +91,7 @@ Dataset read_dataset(const Store& store, const std::string& node) {
   Dataset dataset;
   dataset.size = axes_of(store, key, *json, "dimensions");
   dataset.block = axes_of(store, key, *json, "blockSize");
-  const Json type = json->value("dataType", Json());
-  if (type == Json("uint8")) {
-    dataset.type = VoxelType::u8;
-  } else if (type == Json("uint16") || type == Json("int16")) {
-    dataset.type = VoxelType::u16;  // Java has no unsigned type, so these are unsigned values
-  } else if (type == Json("float32")) {
-    dataset.type = VoxelType::f32;
-  } else {
-    store.fail(key, "its voxels are not 8-bit, 16-bit or 32-bit float values; export it as one of these");
-  }
+  dataset.sample = sample_named(store, key, json->value("dataType", Json()));
   std::array<std::int64_t, 3> blocks{};
   for (std::size_t a = 0; a < 3; ++a) blocks[a] = (dataset.size[a] + dataset.block[a] - 1) / dataset.block[a];
   if (const auto total = checked_product({blocks[0], blocks[1], blocks[2]}); !total || *total > kMostBlocks)
@@ -131,7 +139,7 @@ class N5Frames : public FrameSource {
     const std::string node =
         fmt::format("setup{}/timepoint{}/s0", setup_, timepoints_[static_cast<std::size_t>(t)]);
     const Dataset dataset = read_dataset(store_, node);
-    if (dataset.size != first_.size || dataset.type != first_.type)
+    if (dataset.size != first_.size || dataset.type() != first_.type())
       store_.fail(node, "is unlike the first time point; export it again");
     for (std::int64_t k = 0; k * dataset.block[2] < dataset.size[2]; ++k)
       for (std::int64_t j = 0; j * dataset.block[1] < dataset.size[1]; ++j)
@@ -150,7 +158,7 @@ class N5Frames : public FrameSource {
     if (!file->read_at(0, header) || big_endian(std::span(header).first(2)) != 0 ||
         big_endian(std::span(header).subspan(2, 2)) != 3)
       store_.fail(key, "is not an N5 block of three axes; export the data again");
-    const auto width = bytes_per_voxel(dataset.type);
+    std::int64_t width = row_bytes(dataset.sample, 1);
     Axes start{}, count{};
     std::int64_t bytes = width;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -170,6 +178,14 @@ class N5Frames : public FrameSource {
     if (fault.empty()) fault = zarr::decode_chunk(coding, stored_, plain_, static_cast<std::size_t>(bytes));
     if (!fault.empty()) store_.fail(key, fault + "; copy or export the data again");
     zarr::swap_bytes(plain_, static_cast<int>(width));
+    if (!is_voxel_type(dataset.sample)) {
+      const auto block = static_cast<std::size_t>(bytes / width);
+      width = bytes_per_voxel(dataset.type());
+      voxels_.resize(block * static_cast<std::size_t>(width));
+      const std::string why = convert_samples(dataset.sample, count[0], plain_, voxels_);
+      if (!why.empty()) throw InputError(fmt::format("{}/{} {}", info_.path, key, why));
+      plain_.swap(voxels_);
+    }
     const std::int64_t nx = std::min(count[0], dataset.size[0] - start[0]);
     for (std::int64_t z = 0; z < std::min(count[2], dataset.size[2] - start[2]); ++z)
       for (std::int64_t y = 0; y < std::min(count[1], dataset.size[1] - start[1]); ++y)
@@ -184,7 +200,7 @@ class N5Frames : public FrameSource {
   std::vector<std::int64_t> timepoints_;
   std::int64_t setup_;
   Dataset first_;
-  std::vector<std::byte> stored_, plain_;
+  std::vector<std::byte> stored_, plain_, voxels_;
 };
 
 /// Sampling steps of s0 relative to the full image, x, y, z; 1 if not stated.
@@ -232,7 +248,8 @@ std::unique_ptr<FrameSource> open_n5_frames(const fs::path& path, const FrameOpt
   info.frames = static_cast<std::int32_t>(timepoints.size());
   const Dataset first = read_dataset(store, fmt::format("setup{}/timepoint{}/s0", setup, timepoints[0]));
   info.shape = {first.size[2], first.size[1], first.size[0]};
-  info.type = first.type;
+  info.type = first.type();
+  note_conversion(info, first.sample);
   info.axes = std::string(info.frames > 1 ? "T" : "") + (info.channels > 1 ? "C" : "") + "ZYX";
   frame_bytes(info.type, info.shape, folder);
   Calibration calibration;

@@ -10,10 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "io/files/half.h"
+
 namespace motes::io::detail {
 namespace {
 
-constexpr std::array<int, 11> kBits{1, 8, 8, 16, 16, 32, 32, 64, 64, 32, 64};
+constexpr std::array<int, 12> kBits{1, 8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64};
 
 /// Fewer steps of a 32-bit float than this in a page's range are too few to find spots in.
 constexpr double kFewestSteps = 256;
@@ -101,14 +103,15 @@ std::optional<SampleType> integer_type(bool is_signed, int bits) {
 }
 
 std::optional<SampleType> real_type(int bits) {
+  if (bits == 16) return SampleType::f16;
   if (bits == 32) return SampleType::f32;
   if (bits == 64) return SampleType::f64;
   return std::nullopt;
 }
 
 std::string_view to_string(SampleType type) {
-  constexpr std::array<std::string_view, 11> kNames{"1-bit", "u8",  "i8",  "u16", "i16", "u32",
-                                                    "i32",   "u64", "i64", "f32", "f64"};
+  constexpr std::array<std::string_view, 12> kNames{"1-bit", "u8",  "i8",  "u16", "i16", "u32",
+                                                    "i32",   "u64", "i64", "f16", "f32", "f64"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -146,6 +149,10 @@ std::string convert_samples(SampleType type, std::int64_t width, std::span<const
       return convert_integers<std::uint64_t>(samples, voxels);
     case SampleType::i64:
       return convert_integers<std::int64_t>(samples, voxels);
+    case SampleType::f16:
+      for (std::size_t i = 0; i < voxels.size() / sizeof(float); ++i)
+        store(voxels, i, static_cast<float>(sample_at<Half>(samples, i)));
+      return "";
     case SampleType::f64:
       return convert_reals(samples, voxels);
     case SampleType::u8:

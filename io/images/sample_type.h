@@ -12,7 +12,7 @@
 
 namespace motes::io::detail {
 
-enum class SampleType : std::uint8_t { bit, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
+enum class SampleType : std::uint8_t { bit, u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 };
 
 /// The type of integers or real numbers of this width; none for other widths. One unsigned bit is `bit`.
 std::optional<SampleType> integer_type(bool is_signed, int bits);

@@ -13,6 +13,7 @@
 #include <motes/base/system/memory.h>
 
 #include "io/files/checked.h"
+#include "io/files/half.h"
 #include "io/zarr/codecs.h"
 
 namespace motes::io::detail::zarr {
@@ -228,7 +229,8 @@ void repeat(std::span<std::byte> out, double value) {
 template <class Use>
 void with_type(const DataType& type, const Use& use) {
   const bool is_signed = type.kind == Kind::signed_integer;
-  if (type.kind == Kind::real) return type.bytes == 4 ? use(float{}) : use(double{});
+  if (type.kind == Kind::real)
+    return type.bytes == 2 ? use(Half{}) : type.bytes == 4 ? use(float{}) : use(double{});
   switch (type.bytes) {
     case 1:
       return is_signed ? use(std::int8_t{}) : use(std::uint8_t{});

@@ -158,7 +158,7 @@ class MetadataReader {
     const int b = type.bytes;
     const bool whole = b == 1 || b == 2 || b == 4 || b == 8;
     const bool good = (letter == 'b' && b == 1) || ((letter == 'u' || letter == 'i') && whole) ||
-                      (letter == 'f' && (b == 4 || b == 8));
+                      (letter == 'f' && (b == 2 || b == 4 || b == 8));
     if (!good) unsupported("the type '" + type.name.substr(0, 60) + "'");
     type.kind = letter == 'b'   ? Kind::boolean
                 : letter == 'u' ? Kind::unsigned_integer

@@ -8,6 +8,7 @@
 #include <motes/io/frame_source.h>
 
 #include "frame_errors.h"
+#include "io/hdf5/h5.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 
@@ -91,6 +92,31 @@ TEST_CASE("Signed 16-bit BigDataViewer voxels are unsigned, setups are channels"
       if (i == j) CHECK(correlation(from_h5[i], from_tif[j]) > 0.95);
       if (i != j) CHECK(correlation(from_h5[i], from_tif[j]) < correlation(from_h5[i], from_tif[i]));
     }
+}
+
+TEST_CASE("Wide and 64-bit float BigDataViewer voxels become floats", "[frames][bdv]") {
+  const TempDir dir;
+  const float voxels[] = {-1, 0, 70000, 2.5F, 3, 4};
+  const auto write = [&](hid_t type) {
+    using io::detail::h5::Handle;
+    const hsize_t shape[] = {1, 2, 3};
+    const Handle file(H5Fcreate((dir / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const Handle list(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+    H5Pset_create_intermediate_group(list.id(), 1);
+    const Handle space(H5Screate_simple(3, shape, nullptr), H5Sclose);
+    const Handle made(
+        H5Dcreate2(file.id(), "t00000/s00/0/cells", type, space.id(), list.id(), H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
+    REQUIRE(H5Dwrite(made.id(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, voxels) >= 0);
+  };
+  const auto read = [&] { return std::get<std::vector<float>>(open_frames(dir / "a.h5")->read(0).voxels); };
+  write(H5T_IEEE_F64LE);
+  CHECK(read() == std::vector<float>(voxels, voxels + 6));
+  for (const hid_t type : {H5T_STD_I32LE, H5T_STD_I64BE}) {
+    write(type);
+    CHECK(read() == std::vector<float>{-1, 0, 70000, 2, 3, 4});
+    CHECK_THAT(open_frames(dir / "a.h5")->info().notes.back(), Contains("32-bit floats"));
+  }
 }
 
 TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][data]") {

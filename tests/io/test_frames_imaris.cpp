@@ -109,7 +109,7 @@ TEST_CASE("missing or odd Imaris metadata leave scale and time unknown, with a n
   CHECK(info_of(what).axes == "CZYX");
 }
 
-TEST_CASE("Imaris voxels of 8 bits and floats are read, others refused") {
+TEST_CASE("Imaris voxels of all number types") {
   const TempDir dir;
   Imaris what;
   what.type = H5T_STD_U8LE;
@@ -117,9 +117,19 @@ TEST_CASE("Imaris voxels of 8 bits and floats are read, others refused") {
   what.type = H5T_IEEE_F32LE;
   const auto source = open_frames(write_imaris(dir / "a.ims", what));
   CHECK(std::get<std::vector<float>>(source->read(2).voxels)[1] == 20001.0F);
-  for (const hid_t type : {H5T_STD_U32LE, H5T_STD_I16LE, H5T_IEEE_F64LE}) {
-    what.type = type;
-    CHECK_THAT(refusal(write_imaris(dir / "a.ims", what)), Contains("Data") && Contains("data type"));
+  for (const hid_t type : {H5T_STD_U32LE, H5T_STD_I16BE, H5T_IEEE_F64LE, H5T_STD_I64LE}) {
+    for (const char* width : {"7", "16"}) {  // with and without padding along x
+      what.type = type, what.size_x = width, what.frames = 3;
+      const auto wide = open_frames(write_imaris(dir / "a.ims", what));
+      CHECK(wide->info().type == io::VoxelType::f32);
+      CHECK_THAT(wide->info().notes.back(), Contains("32-bit floats"));
+      const auto voxels = std::get<std::vector<float>>(wide->read(2).voxels);
+      const std::size_t nx = width == std::string("7") ? 7 : 16;
+      for (std::size_t z = 0; z < 3; ++z)
+        for (std::size_t y = 0; y < 5; ++y)
+          for (std::size_t x = 0; x < 7; ++x)
+            REQUIRE(voxels[(z * 5 + y) * nx + x] == value_at(2, 0, z, y, x));
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 /// BigDataViewer's N5, written by the tests.
+#include <bit>
+
 #include <catch2/catch.hpp>
 
 #include <motes/io/frame_source.h>
@@ -6,6 +8,7 @@
 #include "tests/io/frame_errors.h"
 #include "tests/io/track_samples.h"
 #include "tests/io/zarr_stores.h"
+#include "tests/support/files.h"
 
 using namespace motes;
 using namespace motes::testing;
@@ -47,6 +50,44 @@ TEST_CASE("N5: blocks, cut at the edge or missing, become a frame") {
   put(store / "setup0/timepoint0/s0/1/0/0", block_bytes({1, 2, 1}, {7, 8}));
   CHECK(std::get<std::vector<std::uint16_t>>(source->read(0).voxels) ==
         std::vector<std::uint16_t>{1, 2, 7, 3, 400, 8});
+}
+
+TEST_CASE("N5: signed, wide and 64-bit float values become floats") {
+  const TempDir dir;
+  const auto store = dir / "a.n5";
+  struct Case {
+    const char* type;
+    std::size_t bytes;
+    double first;
+  };
+  for (const Case& c : {Case{"int8", 1, -5},
+                        {"int16", 2, -5},
+                        {"int32", 4, -5},
+                        {"uint32", 4, 70000},
+                        {"int64", 8, -5},
+                        {"uint64", 8, 70000},
+                        {"float32", 4, 0.5},
+                        {"float64", 8, 0.25}}) {
+    CAPTURE(c.type);
+    const bool real = c.type[0] == 'f';
+    write_n5(store, "[3, 2, 1]", "[2, 2, 1]");
+    replace_in(store / "setup0/timepoint0/s0/attributes.json", "uint16", c.type);
+    std::string block = block_bytes({2, 2, 1}, {});
+    for (int i = 0; i < 4; ++i) {
+      const double value = c.first + i;
+      const std::uint64_t bits = !real          ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
+                                 : c.bytes == 4 ? std::bit_cast<std::uint32_t>(float(value))
+                                                : std::bit_cast<std::uint64_t>(value);
+      for (std::size_t k = c.bytes; k-- > 0;) block += static_cast<char>(bits >> (8 * k));
+    }
+    put(store / "setup0/timepoint0/s0/0/0/0", block);
+    const auto source = io::open_frames(store);
+    const auto f = float(c.first);
+    CHECK(std::get<std::vector<float>>(source->read(0).voxels) ==
+          std::vector<float>{f, f + 1, 0, f + 2, f + 3, 0});
+  }
+  replace_in(store / "setup0/timepoint0/s0/attributes.json", "float64", "string");
+  CHECK_THAT(message_of<InputError>([&] { io::open_frames(store); }), Contains("dataType"));
 }
 
 TEST_CASE("N5: claims without files are rejected") {

@@ -443,7 +443,7 @@ TEST_CASE("Unsupported pixel types are rejected by name", "[frames]") {
     return message_of<InputError>([&] { open_frames(save_tiff(dir / "a.tif", spec)); });
   };
   CHECK_THAT(message(3, 0, 0), Contains("RGB"));
-  CHECK_THAT(message(1, 16, 3), Contains("16-bit float"));
+  CHECK_THAT(message(1, 24, 3), Contains("24-bit float"));
   CHECK_THAT(message(1, 12, 1), Contains("12-bit"));
 }
 

@@ -1,12 +1,14 @@
-// Number types of TIFFs that frames do not have: which values they become, and which are refused.
+// Number types of files that frames do not have: which values they become, and which are refused.
 
 #include <bit>
+#include <cmath>
 
 #include <catch2/catch.hpp>
 
 #include <motes/io/frame_source.h>
 
 #include "frame_errors.h"
+#include "io/files/half.h"
 #include "tests/support/skip.h"
 #include "tiff_bytes.h"
 
@@ -43,6 +45,7 @@ TEST_CASE("Signed, wide and one-bit samples become floats and bytes of the same 
       {"u32", 32, 1, [](int v) { return std::uint64_t(v) * 65536; }, [](int v) { return v * 65536.0; }},
       {"i64", 64, 2, [&](int v) { return static_cast<std::uint64_t>(less(v)); }, less},
       {"u64", 64, 1, [](int v) { return std::uint64_t(v); }, [](int v) { return v; }},
+      {"f16", 16, 3, [](int v) { return io::detail::Half(v / 8.0).bits; }, [](int v) { return v / 8.0; }},
       {"f64", 64, 3, [&](int v) { return as_bits(less(v) / 7.0); },
        [&](int v) { return static_cast<float>(less(v) / 7.0); }},
       {"1-bit", 1, 1, [](int v) { return std::uint64_t(v % 2); }, [](int v) { return v % 2; }},
@@ -85,6 +88,35 @@ TEST_CASE("Signed, wide and one-bit samples become floats and bytes of the same 
       }
     }
   }
+}
+
+TEST_CASE("16-bit floats: every value, and rounding to the nearest", "[frames]") {
+  using io::detail::Half;
+  int wrong = 0;
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    Half half;
+    half.bits = static_cast<std::uint16_t>(bits);
+    const unsigned exponent = bits >> 10 & 31;
+    const auto value = static_cast<float>(half);
+    if (exponent == 31) {
+      wrong += (bits & 1023) != 0 ? !std::isnan(value) : !std::isinf(value);
+    } else {
+      // The same sign, exponent and fraction as a 32-bit float, but for the smallest.
+      const std::uint32_t wide = (bits & 0x8000) << 16 | (exponent + 112) << 23 | (bits & 1023) << 13;
+      const float expected = exponent > 0
+                                 ? std::bit_cast<float>(wide)
+                                 : std::copysign(float(bits & 1023) / 16777216, bits > 32767 ? -1.F : 1.F);
+      wrong += std::bit_cast<std::uint32_t>(value) != std::bit_cast<std::uint32_t>(expected);
+    }
+    if (!std::isnan(value)) wrong += Half(value).bits != bits;
+  }
+  CHECK(wrong == 0);
+  CHECK(std::isnan(static_cast<float>(Half(std::nan("")))));
+  CHECK(static_cast<float>(Half(1 + 1.4 / 1024)) == 1 + 1.0F / 1024);
+  CHECK(static_cast<float>(Half(1 + 1.5 / 1024)) == 1 + 2.0F / 1024);  // to the even one
+  CHECK(static_cast<float>(Half(65519.9)) == 65504.0F);
+  CHECK(std::isinf(static_cast<float>(Half(-65520))));
+  CHECK(static_cast<float>(Half(-1e-9)) == 0);
 }
 
 TEST_CASE("Samples that a 32-bit float does not hold are refused with their value", "[frames]") {
