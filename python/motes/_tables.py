@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,18 @@ def require_table(f: Any) -> None:
     raise TypeError(f"give a pandas.DataFrame, not {kind.__name__}; {hint}")
 
 
+#: Names of other programs for columns of motes, in lower case.
+_ELSEWHERE = {"particle": ("particle", "track_id", "trackid", "track", "id", "trajectory"), "frame": ("frame", "t")}
+
+
 def column_of(f: pandas.DataFrame, name: Hashable) -> Any:
     """One column. Rejects a name that two columns have."""
     if name not in f:
-        raise ValueError(f"no column {name!r}; the table has {names_of(f)}")
+        if name in f.index.names:
+            raise ValueError(f"{name!r} is the index, not a column; give f.reset_index()")
+        alike = [found for found in f.columns if str(found).lower() in _ELSEWHERE.get(str(name), ())]
+        hint = f"; give f.rename(columns={{{alike[0]!r}: {name!r}}})?" if len(alike) == 1 else ""
+        raise ValueError(f"no column {name!r}; the table has {names_of(f)}{hint}")
     column = f[name]
     if column.ndim != 1:
         raise ValueError(f"{column.shape[1]} columns are called {name!r}; rename or drop all but one")
@@ -74,6 +83,8 @@ def _usual_positions(f: pandas.DataFrame) -> list[Any]:
             "or x_um, y_um, z_um, in one unit"
         )
     alike = [name for letter in "zyx" for name in f.columns if str(name).lower() in _spellings(letter)]
+    if not alike:  # of skimage's regionprops_table, slowest axis first
+        alike = sorted((name for name in f.columns if re.fullmatch(r"centroid\w*-\d", str(name))), key=str)
     hint = f"pos_columns={alike}" if len(alike) in (2, 3) else "pos_columns"
     raise ValueError(f"no columns x, y (and z) or x_um, y_um (and z_um); give {hint}: the table has {names_of(f)}")
 

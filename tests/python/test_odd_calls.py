@@ -281,6 +281,10 @@ def test_what_link_refuses(change, more, message):
         ({"x": "x_um"}, "units are mixed: of 'z', 'y', 'x_um' only some"),
         ({"x": "X", "y": "Y", "z": "Z"}, r"pos_columns=\['Z', 'Y', 'X'\]"),
         ({"x": "POSITION_X", "y": "POSITION_Y", "z": "POSITION_Z"}, r"pos_columns=\['POSITION_Z', 'POSITION_Y'"),
+        (
+            {"x": "centroid-2", "y": "centroid-1", "z": "centroid-0"},
+            r"give pos_columns=\['centroid-0', 'centroid-1', 'centroid-2'\]",
+        ),
         ({"x": "a", "y": "b"}, "give pos_columns: the table has frame, a, b, z"),
         ({"frame": "Frame"}, r"the table has Frame, x, y, z; t_column='Frame'\?"),
         ({"frame": "t"}, r"t_column='t'\?"),
@@ -396,6 +400,13 @@ def test_tracks_of_a_table_are_checked():
     for change, more, message in refused:
         with pytest.raises(ValueError, match=message):
             make(linked.assign(**change), **more)
+    for name, own, other in (("particle", "track_id", "tree"), ("frame", "t", "when")):
+        with pytest.raises(ValueError, match=rf"give f.rename\(columns={{'{own}': '{name}'}}\)\?$"):
+            make(linked.rename(columns={name: own}))
+        with pytest.raises(ValueError, match=f"no column '{name}'; the table has .*{other}[^;]*$"):
+            make(linked.rename(columns={name: other}))
+        with pytest.raises(ValueError, match=f"'{name}' is the index, not a column; give f.reset_index"):
+            make(linked.set_index(name))
     with_none = linked.assign(size=pandas.array([None, *range(19)], dtype="Int64"))
     assert np.isnan(make(with_none).point_properties["size"][0])
 
