@@ -10,8 +10,9 @@
 
 namespace motes::io::detail {
 
-/// Files of one plane each. Their names spell out the axes (img_t000_z01_ch0, img_channel000_time000_z000),
-/// or are MicroManager's (img_000000000_GFP_000: time, channel, plane), and every combination occurs once.
+/// Files of one plane each, or of one stack. Their names spell out the axes (img_t000_z01_ch0,
+/// img_channel000_time000_z000), or are MicroManager's (img_000000000_GFP_000: time, channel, plane), and
+/// every combination occurs once.
 struct PlaneGrid {
   PageAxes axes;                      ///< T, Z, C with their sizes
   std::vector<std::int64_t> files;    ///< [nt * nz * nc] index of the plane's file, c fastest
