@@ -62,6 +62,17 @@ std::string key_of_option(std::string word) {
   return found;
 }
 
+/// What to do about a word for which a command has no argument; begins with "; " if not empty.
+std::string instead_of_word(const CLI::App& command, const std::string& word) {
+  const std::string name = command.get_name();
+  std::error_code ignored;
+  if (name == "score") return "; give both as --truth FILE --tracks FILE";
+  if (std::filesystem::exists(word, ignored))
+    return name == "track" || name == "detect" || name == "plan" ? "; for a series of files give their folder"
+                                                                 : "";
+  return command.get_option_no_throw("-o") != nullptr ? "; an output is given as -o " + word : "";
+}
+
 /// The message for the first word that no option or argument of the parsed command takes.
 std::string unexpected_word(const CLI::App& app, const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -70,8 +81,8 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
     if (extra.empty()) break;
     const std::string name = command.options->get_name();
     if (!extra.front().starts_with('-')) {
-      return "'" + extra.front() + "' is one argument too many for '" + name + "'; see motes " + name +
-             " --help";
+      return "'" + extra.front() + "' is one argument too many for '" + name + "'" +
+             instead_of_word(*command.options, extra.front()) + "; see motes " + name + " --help";
     }
     const std::string word = extra.front().substr(0, extra.front().find('='));
     if (const std::string key = key_of_option(word); !key.empty())

@@ -3,6 +3,7 @@
 #include "app/config.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -124,6 +125,18 @@ std::string read_whole(const std::filesystem::path& file) {
   return text;
 }
 
+/// Replaces ~/ at the beginning of a path, as shells do, but not for YAML or after `--set key=`.
+void expand_home(std::string& path) {
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0' && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
+}
+
+void expand_home(Config& config) {
+  expand_home(config.input.path);
+  for (auto* path : {&config.input.mask, &config.input.labels, &config.output.dir})
+    if (*path) expand_home(**path);
+}
+
 void make_relative_to(const std::filesystem::path& folder, std::string& path) {
   if (path.empty() || std::filesystem::path(path).is_absolute()) return;
   path = (folder / path).lexically_normal().string();
@@ -155,6 +168,7 @@ void load_yaml_text(const std::string& text, const std::string& name, Config& co
                        "'");
     load_section(loaded, section, entry.second, name);
   }
+  expand_home(loaded);
   config = std::move(loaded);
 }
 
@@ -190,6 +204,7 @@ void set_key(Config& config, std::string_view key, std::string_view text, std::s
     value = to_value(parse(listed, std::string(source)), where, option->allowed, takes_map(*option));
   if (text.empty()) throw UsageError(where + "no value given; allowed: " + option->allowed);
   assign(config, *option, value, where);
+  expand_home(config);
 }
 
 void apply_assignment(Config& config, std::string_view assignment) {

@@ -53,8 +53,8 @@ class FrameWarnings {
   }
   void finish() {
     if (frames_ > kFramesWarnedOf)
-      console_.warn(
-          fmt::format("{} more warnings of this kind about other frames", frames_ - kFramesWarnedOf));
+      console_.warn(fmt::format("{} more {} of this kind about other frames", frames_ - kFramesWarnedOf,
+                                frames_ - kFramesWarnedOf == 1 ? "warning" : "warnings"));
   }
 
  private:

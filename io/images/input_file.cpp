@@ -17,8 +17,10 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   if (error == system::ReadableFile::kNotRegular)
     throw InputError(path_.string() + ": this is not a regular file; check the path (input.path)");
   const std::string what = path_.string() + ": cannot open: " + std::strerror(error);
-  if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG)
-    throw InputError(what + "; check the path (input.path)");
+  if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) {
+    const bool pattern = path_.filename().string().find_first_of("*?") != std::string::npos;
+    throw InputError(what + (pattern ? "; give the folder, not a pattern" : "; check the path (input.path)"));
+  }
   throw ResourceError(what + "; check its permissions");
 }
 

@@ -33,7 +33,12 @@ TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"trak", "a.tif"}, 2, "did you mean 'track'");
   fails({"track", "a.tif", "--theads", "2"}, 2, "did you mean '--threads'");
   fails({"track", "--outputt=x", "a.tif"}, 2, "did you mean '--output'");
-  fails({"track", "a.tif", "b.tif"}, 2, "one argument too many");
+  fails({"track", "a.tif", "b.tif"}, 2, "one argument too many for 'track'; an output is given as -o b.tif");
+  const TempDir images;
+  for (const char* name : {"0.png", "1.png"}) write_file(images / name, "");
+  fails({"track", (images / "0.png").string(), (images / "1.png").string()}, 2, "give their folder");
+  fails({"track", (images / "*.png").string()}, 3, "give the folder, not a pattern");
+  fails({"score", "a.csv", "b.csv"}, 2, "give both as --truth FILE --tracks FILE");
   fails({"--frob"}, 2, "unknown option '--frob'");
   fails({"track", "--axes", "TYX", "a.tif"}, 2, "it is a setting: --set input.axes=...");
   fails({"track", "--max-gap=2", "a.tif"}, 2, "--set linking.max_gap=...");

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <map>
 
 #include <catch2/catch.hpp>
@@ -342,4 +343,25 @@ TEST_CASE("A key without its section is found by its beginning") {
   CHECK(nearest("gate", keys) == "linking.gate_um");
   CHECK(nearest("gate_share", keys) == "linking.gate_share");
   CHECK(nearest("tracking.scope", keys) == "linking.scope");
+}
+
+TEST_CASE("A path that begins with ~/ is in the home folder") {
+  const TempDir dir;
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  setenv("HOME", "/home/ada", 1);
+  Config config;
+  write_file(dir / "a.yaml", "input:\n  path: ~/a.tif\n  labels: b~/c.tif\noutput:\n  dir: ~/out\n");
+  load_yaml(dir / "a.yaml", config);
+  CHECK(config.input.path == "/home/ada/a.tif");
+  CHECK(config.input.labels == (dir / "b~/c.tif").string());
+  CHECK(config.output.dir == "/home/ada/out");
+  apply_assignment(config, "input.mask=~/m.tif");
+  CHECK(config.input.mask == "/home/ada/m.tif");
+  apply_assignment(config, "output.dir=~ada/x");  // of another user: not known
+  CHECK(config.output.dir == "~ada/x");
+  unsetenv("HOME");
+  apply_assignment(config, "output.dir=~/x");
+  CHECK(config.output.dir == "~/x");
+  if (home != nullptr) setenv("HOME", before.c_str(), 1);
 }
