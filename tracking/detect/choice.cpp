@@ -19,6 +19,7 @@
 
 #include "tracking/detect/evidence.h"
 #include "tracking/detect/likely_spots.h"
+#include "tracking/detect/lines.h"
 #include "tracking/detect/resolved_spots.h"
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
@@ -318,6 +319,10 @@ std::string rounded(double value) {
   return text.substr(0, text.find('.') + 2);
 }
 
+constexpr const char* kBlendWarning =
+    "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
+    "are not reported as spots. If they are, set detection.threshold";
+
 void warn_of_tail(const NoiseTail& tail, Choice& choice) {
   if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
     choice.warnings.push_back(
@@ -329,6 +334,19 @@ void warn_of_tail(const NoiseTail& tail, Choice& choice) {
         "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
         " spots stands out from the tail of the other maxima: they may be noise; look at the faintest ones, "
         "or set detection.threshold");
+}
+
+void warn_of_lines(const OnLines& lines, Choice& choice) {
+  if (lines.dropped > kFewToWarn)
+    choice.warnings.push_back(
+        std::to_string(lines.dropped) +
+        " maxima lie on lines (fibres, stripes or edges) and are not reported as spots. "
+        "If they are spots, set detection.threshold");
+  if (lines.most && choice.spots.size() > kFewToWarn)
+    choice.warnings.push_back(
+        "most of " + std::to_string(choice.spots.size()) +
+        " spots are parts of lines (fibres, edges or long objects): one object may have "
+        "several spots; if objects are wider, set detection.radius_um");
 }
 
 }  // namespace
@@ -403,6 +421,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.blends = levels.blends = false;
     }
   }
+  const OnLines lines =
+      by_rate || choice.crowd ? OnLines{} : drop_lines(frame, filter, options.polarity, choice.spots);
   // The caller accepts more false spots than the automatic choice has: its spots are kept.
   if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own);
@@ -410,11 +430,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
                       (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));
 
-  if (levels.blends && !options.keep_blending)
-    choice.warnings.push_back(
-        "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
-        "are not reported as spots. If they are, set detection.threshold");
+  if (levels.blends && !options.keep_blending) choice.warnings.emplace_back(kBlendWarning);
   warn_of_tail(tail, choice);
+  warn_of_lines(lines, choice);
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))

@@ -1,0 +1,24 @@
+#pragma once
+/// Maxima that are parts of lines: fibres, seams of mosaics, stripes and edges.
+
+#include <cstddef>
+#include <vector>
+
+#include "tracking/detect/choice.h"
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect {
+
+/// The effect of drop_lines.
+struct OnLines {
+  std::size_t dropped = 0;  ///< number of spots removed
+  bool most = false;        ///< most spots lie on lines; none is removed, since the objects may be long
+};
+
+/// Removes spots along which the frame hardly falls in one direction while it falls in others. Changes
+/// nothing if fewer than one in kFewest of a sample of the spots are like that. The same for any thread count
+/// and voxel type. O(spots), O(1) if nothing is removed.
+OnLines drop_lines(const VolumeFrame& frame, const Filter& filter, Polarity polarity,
+                   std::vector<ChosenSpot>& spots);
+
+}  // namespace motes::tracking::detect
