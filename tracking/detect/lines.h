@@ -15,9 +15,10 @@ struct OnLines {
   bool most = false;        ///< most spots lie on lines; none is removed, since the objects may be long
 };
 
-/// Removes spots along which the frame hardly falls in one direction while it falls in others. Changes
-/// nothing if fewer than one in kFewest of a sample of the spots are like that. The same for any thread count
-/// and voxel type. O(spots), O(1) if nothing is removed.
+/// Removes spots around which the frame hardly falls along one direction while it falls along others. Changes
+/// nothing if at most one in eight of a sample of the spots is like that, or if the others are crowded, since
+/// neighbours on both sides look like a line. The same for any voxel type. O(spots), O(1) if nothing is
+/// removed.
 OnLines drop_lines(const VolumeFrame& frame, const Filter& filter, Polarity polarity,
                    std::vector<ChosenSpot>& spots);
 
