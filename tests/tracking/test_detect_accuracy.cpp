@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -84,6 +85,20 @@ TEST_CASE("the automatic threshold keeps spots of SNR 4 and more and little else
   CHECK(static_cast<int>(found.size()) - score.matched <= 3);
   // Places are random: of 500 spots some overlap too much to be separated.
   CHECK(score.matched >= (spots == 500 ? 0.9 : 0.96) * spots);
+}
+
+TEST_CASE("a warning says that faint spots are missed, and how to track them", "[detect]") {
+  const auto [snr, warned] = GENERATE(table<double, bool>({{1.5, true}, {4, false}, {7, false}}));
+  const Scene scene = make_scene(at_snr(snr, {10, 256, 256}), 100, 32);
+  DetectionReport report;
+  const std::size_t found = detect_spots(kTwo, scene.frame, virus_options(), &report).size();
+  INFO("snr " << snr << ", " << found << " found");
+  const bool told =
+      std::any_of(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+        return warning.find("others are probably missed") != std::string::npos &&
+               warning.find("detection.false_positives_per_frame") != std::string::npos;
+      });
+  CHECK(told == warned);
 }
 
 TEST_CASE("pure noise gives almost no spots", "[detect]") {

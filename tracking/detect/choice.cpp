@@ -349,6 +349,23 @@ void warn_of_lines(const OnLines& lines, Choice& choice) {
         "several spots; if objects are wider, set detection.radius_um");
 }
 
+/// Warns if so many spots score near the level that others must be below it.
+void warn_of_faint(Choice& choice) {
+  constexpr double kNear = 1.15, kNearShare = 0.2;
+  constexpr std::size_t kFalsePerSpot = 2;
+  const std::size_t all = choice.spots.size();
+  const auto near = static_cast<std::size_t>(
+      std::count_if(choice.spots.begin(), choice.spots.end(),
+                    [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
+  if (near <= kFewToWarn || static_cast<double>(near) <= kNearShare * static_cast<double>(all)) return;
+  choice.warnings.push_back(
+      std::to_string(near) + " of " + std::to_string(all) +
+      " spots are hardly stronger than noise, so others are probably missed; to track particles over many "
+      "frames, set detection.false_positives_per_frame: " +
+      std::to_string(kFalsePerSpot * all) +
+      " and linking.min_length: 3, and linking will tell spots from noise");
+}
+
 }  // namespace
 
 std::int64_t rows_per_minima_sample(std::size_t maxima) {
@@ -439,6 +456,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
                               " times as wide), and some spots score hardly more than noise can (limit: " +
                               rounded(levels.least) + "); look at the faintest spots");
+  if (!by_rate && !options.comparing && !clipped && !crowd.is_there && !resolved &&
+      noise.stretch <= kSmoothLeast)
+    warn_of_faint(choice);
   return choice;
 }
 
