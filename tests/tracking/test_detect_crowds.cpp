@@ -112,6 +112,25 @@ Discs filtered(const Shape3& shape, int spots, std::uint64_t seed) {
   return {scene.spots, testing::float_frame(shape, values)};
 }
 
+/// `spots` spots on wide, bright lumps, from which a smoothed copy was subtracted; clipped at 0.
+Discs on_lumps(int spots, std::uint64_t seed) {
+  const Shape3 shape{1, 256, 256};
+  Random random(seed);
+  testing::Scene scene;
+  scene.shape = shape;
+  scene.sigma = {1, 1, 1};
+  scene.peak = 68;
+  scene.spots = testing::places(shape, scene.sigma, spots, 3, 6, random);
+  for (const double lump : testing::texture(shape, {10, 10, 0}, random))
+    scene.light.push_back(48 + scene.peak * std::pow(std::max(0.0, lump), 1.5));
+  testing::draw_spots(scene);
+  Field noisy = testing::photons(scene.light, random);
+  for (double& value : noisy) value += 2 * random.normal();
+  const Field coarse = testing::smoothed(noisy, shape, {12, 12, 0});
+  for (std::size_t i = 0; i < noisy.size(); ++i) noisy[i] = std::max(0.0, std::round(noisy[i] - coarse[i]));
+  return {scene.spots, testing::float_frame(shape, noisy)};
+}
+
 }  // namespace
 
 TEST_CASE("discs side by side in a plane are all found without any option", "[detect]") {
@@ -183,6 +202,19 @@ TEST_CASE("noise clipped at 0 by a filter has no spots, and spots in it are foun
     const auto score = testing::score_spots(made.truth, found, {1, 1, 1}, 3);
     CAPTURE(found.size(), score.matched);
     CHECK(2.0 * score.matched / static_cast<double>(made.truth.size() + found.size()) >= 0.97);
+  }
+}
+
+TEST_CASE("spots on lumps, after a smoothed background is subtracted, are found or warned of", "[detect]") {
+  DetectionOptions options;
+  options.radius_um = {std::sqrt(2.0), std::sqrt(2.0), std::sqrt(2.0)};
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    const Discs made = on_lumps(90, seed);
+    tracking::DetectionReport report;
+    const Detections found = detect_spots(kTwo, made.frame, options, &report);
+    const auto score = testing::score_spots(made.truth, found, {1, 1, 1}, 1.5);
+    CAPTURE(seed, found.size(), score.matched, report.warnings);
+    CHECK((score.matched > 60 || !report.warnings.empty()));
   }
 }
 

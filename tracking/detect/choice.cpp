@@ -327,8 +327,10 @@ void warn_of_tail(const NoiseTail& tail, Choice& choice) {
   if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
     choice.warnings.push_back(
         std::to_string(tail.dropped) +
-        " maxima look like spots but do not stand out from the tail of the others, as in speckle or "
-        "deconvolved noise, so they are not reported. If they are spots, set detection.threshold");
+        " maxima look like spots but do not stand out from the tail of the others, as in speckle, "
+        "deconvolved noise, or after a background is subtracted, so they are not reported. If they are "
+        "spots, "
+        "set detection.threshold");
   if (tail.doubtful && choice.spots.size() > kFewToWarn)
     choice.warnings.push_back(
         "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
@@ -411,11 +413,11 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
+  NoiseTail tail;
   if (clipped)
-    take_of_clipped(filter, maxima, clipping, levels, likely);
+    tail = take_of_clipped(filter, maxima, clipping, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
-  NoiseTail tail;
   if (!by_rate && !clipped && noise.stretch > kSmoothLeast)
     tail = drop_noise_tail(filter, maxima, minima, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);

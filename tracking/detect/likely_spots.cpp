@@ -170,20 +170,23 @@ bool are_lopsided(const std::vector<double>& responses, std::span<const double> 
 
 }  // namespace
 
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
-                     std::vector<LikelySpot>& likely) {
+NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
+                          std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
-  if (spots_are_most(all, levels, filter.dimensions)) return;
+  if (spots_are_most(all, levels, filter.dimensions)) return {};
   const TailLevel tail = level_over_others(all);
   for (LikelySpot& one : all) {
     one.taken = one.spot.score > 0 && tail.takes(one);
     one.spot.over = one.response / tail.level;
   }
-  const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
-  if (clipping == Clipping::smoothed_noise && before >= after && before <= kAgree * after) return;
+  const std::size_t before = count_taken(likely), after = count_taken(all);
+  if (clipping == Clipping::smoothed_noise && before >= after &&
+      static_cast<double>(before) <= kAgree * static_cast<double>(after))
+    return {};
   levels.blends = false;
   likely = std::move(all);
+  return {before > after ? before - after : 0, false};
 }
 
 namespace {

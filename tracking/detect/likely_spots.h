@@ -53,22 +53,22 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
 void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
                       Levels& levels, std::vector<LikelySpot>& likely);
 
+/// The effect of take_of_clipped and drop_noise_tail.
+struct NoiseTail {
+  std::size_t dropped = 0;  ///< number of spots no longer taken
+  bool doubtful = false;    ///< the remaining spots may all be noise
+};
+
 /// In clipped frames scores say little. Takes the round maxima whose responses exceed the tail of the others
 /// (tail_law.h), or else those above a clear gap. Changes nothing if most maxima are spots, or if smoothed
 /// noise was clipped and responses give hardly fewer spots than scores, since in crowds scores are better.
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
-                     std::vector<LikelySpot>& likely);
+NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
+                          std::vector<LikelySpot>& likely);
 
 /// Whether a maximum of score 0 responds beyond the tail of the others, as hot voxels do in clipped noise.
 /// Clipping leaves other single voxels that score like hot ones; if these were repaired, larger specks would
 /// look like spots.
 bool single_voxels_stand_out(const ScoredMaxima& maxima);
-
-/// The effect of drop_noise_tail.
-struct NoiseTail {
-  std::size_t dropped = 0;  ///< number of spots no longer taken
-  bool doubtful = false;    ///< the remaining spots may all be noise
-};
 
 /// Smoothed noise with skew (speckle, deconvolved frames) has shallow minima, which do not show how high its
 /// maxima are. Smoothed noise with heavy tails has a few minima as deep as maxima are high. Noise is skewed
