@@ -59,6 +59,7 @@ constexpr double kManyWrong = 0.1;
 void judge_links(const Execution& execution, const Config& config, const tracking::SeriesOptions& options,
                  LinkedSeries& linked, Console& console) {
   linked.confidence = tracking::link_confidence(execution, *linked.series, options);
+  if (linked.series->links == 0) return;
   const tracking::Confidence& c = *linked.confidence;
   // The error comes from simulated series; without them it is not given.
   const std::string share =

@@ -57,6 +57,20 @@ TEST_CASE("A gate shorter than the typical displacement gives a warning") {
   CHECK_THAT(track("2"), !Contains("shorter than"));
 }
 
+TEST_CASE("Without links no share of wrong links is given") {
+  const TempDir dir;
+  write_file(dir / "t.csv", walkers(25, 6, 1));
+  const auto track = [&](const std::string& gate) {
+    const Outcome outcome =
+        run_motes({"track", (dir / "t.csv").string(), "-o", (dir / gate).string(), "--gate", gate});
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  CHECK_THAT(track("2"), Contains("expected to be wrong"));
+  const std::string none = track("0.01");
+  CHECK_THAT(none, Contains("0 links") && !Contains("expected to be wrong"));
+}
+
 TEST_CASE("Repeated points of a table give a warning") {
   const TempDir dir;
   const std::string once = walkers(24, 4, 1);
