@@ -12,6 +12,7 @@ spots that the automatic choice finds in a frame, linking.min_length is 3. Media
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import platform
 import statistics
@@ -49,7 +50,7 @@ def main():
     options = parser.parse_args()
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True).stdout.strip()
     lines = ["# bench/faint_tracks.py FILE.csv: medians over three seeds",
-             f"# {platform.machine()}, motes {commit}, {datetime.date.today()}",
+             f"# {os.cpu_count()}-core {platform.machine()}, motes {commit}, {datetime.date.today()}",
              "scene,snr,spots,alpha,beta,jsc,jsc_theta,link_f1"]
     for scene, values in SCENES.items():
         for snr in SNRS[scene]:

@@ -23,7 +23,7 @@ struct H5Volume {
   VoxelType type() const { return voxel_type(sample); }
 };
 
-/// Throws InputError if there is no such dataset of three axes, or its size overflows.
+/// Throws InputError if the dataset is missing, does not have three axes, or is too large.
 H5Volume open_h5_volume(const std::filesystem::path& path, const h5::Reader& file, const std::string& name);
 
 /// The part of it from the origin with the given shape, as voxels of type(). Throws InputError also if values

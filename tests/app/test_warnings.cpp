@@ -42,32 +42,28 @@ std::string score_of(const TempDir& dir, const std::string& truth, const std::st
   return outcome.err;
 }
 
+/// What `motes track` prints for t.csv with this gate.
+std::string track_with(const TempDir& dir, const std::string& gate) {
+  const Outcome outcome =
+      run_motes({"track", (dir / "t.csv").string(), "-o", (dir / gate).string(), "--gate", gate});
+  CHECK(outcome.code == 0);
+  return outcome.err;
+}
+
 }  // namespace
 
 TEST_CASE("A gate shorter than the typical displacement gives a warning") {
   const TempDir dir;
   write_file(dir / "t.csv", walkers(25, 6, 1));
-  const auto track = [&](const std::string& gate) {
-    const Outcome outcome =
-        run_motes({"track", (dir / "t.csv").string(), "-o", (dir / gate).string(), "--gate", gate});
-    CHECK(outcome.code == 0);
-    return outcome.err;
-  };
-  CHECK_THAT(track("0.2"), Contains("shorter than the typical displacement of 1 um"));
-  CHECK_THAT(track("2"), !Contains("shorter than"));
+  CHECK_THAT(track_with(dir, "0.2"), Contains("shorter than the typical displacement of 1 um"));
+  CHECK_THAT(track_with(dir, "2"), !Contains("shorter than"));
 }
 
 TEST_CASE("Without links no share of wrong links is given") {
   const TempDir dir;
   write_file(dir / "t.csv", walkers(25, 6, 1));
-  const auto track = [&](const std::string& gate) {
-    const Outcome outcome =
-        run_motes({"track", (dir / "t.csv").string(), "-o", (dir / gate).string(), "--gate", gate});
-    CHECK(outcome.code == 0);
-    return outcome.err;
-  };
-  CHECK_THAT(track("2"), Contains("expected to be wrong"));
-  const std::string none = track("0.01");
+  CHECK_THAT(track_with(dir, "2"), Contains("expected to be wrong"));
+  const std::string none = track_with(dir, "0.01");
   CHECK_THAT(none, Contains("0 links") && !Contains("expected to be wrong"));
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("PNG: a folder is read as one of single-page TIFFs is", "[frames][fold
     for (int z = 0; z < 2; ++z) save(fmt::format("img_time{}_z{}", t, z), t * 2 + z);
   same({});
   CHECK(open_frames(pngs)->info().axes == "TZYX");
-  // TIFFs come first, and pictures of a run are no frames.
+  // TIFFs take precedence over PNGs, and the preview of a run is not read as a frame.
   save_tiff(pngs / "stack.tif", {});
   CHECK(open_frames(pngs)->info().format == "TIFF");
   clear();

@@ -329,8 +329,7 @@ void warn_of_tail(const NoiseTail& tail, Choice& choice) {
         std::to_string(tail.dropped) +
         " maxima look like spots but do not stand out from the tail of the others, as in speckle, "
         "deconvolved noise, or after a background is subtracted, so they are not reported. If they are "
-        "spots, "
-        "set detection.threshold");
+        "spots, set detection.threshold");
   if (tail.doubtful && choice.spots.size() > kFewToWarn)
     choice.warnings.push_back(
         "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
@@ -365,7 +364,7 @@ void warn_of_faint(Choice& choice) {
       " spots are hardly stronger than noise, so others are probably missed; to track particles over many "
       "frames, set detection.false_positives_per_frame: " +
       std::to_string(kFalsePerSpot * all) +
-      " and linking.min_length: 3, and linking will tell spots from noise");
+      " and linking.min_length: 3; linking then tells most spots from noise");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace motes::matching::detail {
 
-/// The greatest label of this width means that there is no path; the one before it, that the path has at
-/// least this length.
+/// Two labels with a special meaning: the greatest one stands for "no path", the one below it for "at least
+/// this far".
 template <class Label>
 inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
 template <class Label>
