@@ -11,6 +11,7 @@
 /// by atomics, and the same in any order. Every other shared value is written before a barrier and
 /// read behind it. Counters come in threes: of round r, one is read, one added to, and one cleared.
 
+#include "matching/papers/hungarian/band.h"
 #include "matching/papers/hungarian/column_scan.cuh"
 #include "matching/papers/hungarian/device_hungarian.h"
 #include "matching/papers/hungarian/search.cuh"

@@ -11,6 +11,7 @@
 #include <motes/base/index.h>
 
 #include "matching/papers/hungarian/initial_reduction.h"
+#include "matching/papers/hungarian/row_pairs.h"
 
 namespace motes::matching::detail {
 

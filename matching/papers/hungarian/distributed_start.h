@@ -9,6 +9,7 @@
 #include <motes/base/communicator.h>
 
 #include "matching/papers/hungarian/initial_reduction.h"
+#include "matching/papers/hungarian/row_pairs.h"
 
 namespace motes::matching::detail {
 

@@ -8,6 +8,7 @@
 
 #include "matching/assignment/canonical/device_state.cuh"
 #include "matching/assignment/canonical/search_rules.h"
+#include "matching/papers/hungarian/row_pairs.h"
 
 namespace motes::matching::device {
 

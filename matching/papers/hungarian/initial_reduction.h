@@ -11,6 +11,7 @@
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/canonical/search_rules.h"
+#include "matching/papers/hungarian/row_pairs.h"
 
 namespace motes::matching::detail {
 

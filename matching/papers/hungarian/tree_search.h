@@ -18,6 +18,7 @@
 #include <motes/base/index.h>
 #include <motes/base/timer.h>
 
+#include "matching/papers/hungarian/band.h"
 #include "matching/papers/hungarian/column_scan.h"
 #include "matching/papers/hungarian/search.h"
 
