@@ -104,6 +104,9 @@ class OmeReader {
     for (const char letter : {order[4], order[3], order[2]}) {
       const char* name = letter == 'T' ? "SizeT" : letter == 'Z' ? "SizeZ" : "SizeC";
       found_.axes.push_back({letter, size_of(name)});
+      // Red, green and blue of one page count as channels.
+      if (letter == 'C' && found_.axes.back().size % file_.samples() == 0)
+        found_.axes.back().size /= file_.samples();
     }
   }
 

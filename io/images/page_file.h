@@ -40,6 +40,9 @@ class PageFile {
   virtual std::int64_t pages() const = 0;
   virtual const PageFormat& format() const = 0;  ///< of the first page, which all must share
 
+  /// Samples per pixel of the first page. Pages are read as grey: red, green and blue must be equal.
+  virtual int samples() const { return 1; }
+
   /// An upper bound of the pages that the file can hold, from its size and compression: one that claims more
   /// is damaged.
   virtual std::int64_t most_pages() const = 0;
@@ -54,8 +57,8 @@ class PageFile {
   virtual std::int64_t take_as_contiguous(std::int64_t /*wanted*/) { return pages(); }
 
   /// Decodes a page into `out`, the bytes of its voxels, in the machine's byte order. Throws InputError
-  /// (file, page, reason) when the page is truncated, damaged or unlike the first, or its values do not fit
-  /// the voxel type (convert_samples).
+  /// (file, page, reason) when the page is truncated, damaged, unlike the first, coloured or transparent, or
+  /// its values do not fit the voxel type (convert_samples).
   virtual void read_page(std::int64_t page, std::span<std::byte> out) = 0;
 
  protected:
@@ -67,7 +70,8 @@ class PageFile {
 bool is_page_head(std::string_view head);
 
 /// Opens a TIFF or PNG, told apart by content. Throws InputError for what is neither, is damaged, or holds
-/// other samples than one SampleType per pixel; ResourceError when it may not be read.
+/// other samples than grey or RGB of one SampleType, with or without alpha; ResourceError when it may not be
+/// read.
 std::unique_ptr<PageFile> open_page_file(const std::filesystem::path& path);
 
 }  // namespace motes::io::detail

@@ -19,39 +19,13 @@
 #include <motes/base/errors.h>
 
 #include "io/files/checked.h"
+#include "io/images/grey_pixels.h"
 #include "io/jail/jail.h"
 
 namespace motes::io::detail {
 namespace {
 
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
-
-/// The first pixel that is not an opaque grey.
-struct OddPixel {
-  enum class Kind { none, colour, transparent } kind = Kind::none;
-  std::int64_t x = 0, y = 0;
-};
-
-/// Copies the grey values of a row of `channels` samples per pixel (grey, or red, green and blue; then alpha
-/// if there is an even number), and notes the first odd pixel.
-template <class T>
-void copy_greys(const std::byte* row, int channels, std::int64_t width, std::int64_t y, std::byte* out,
-                OddPixel& odd) {
-  if (channels == 1) {
-    std::memcpy(out, row, static_cast<std::size_t>(width) * sizeof(T));
-    return;
-  }
-  const bool coloured = channels >= 3, alpha = channels % 2 == 0;
-  std::array<T, 4> pixel{};
-  const auto samples = static_cast<std::size_t>(channels);
-  for (std::int64_t x = 0; x < width; ++x) {
-    std::memcpy(pixel.data(), row + static_cast<std::size_t>(x) * samples * sizeof(T), samples * sizeof(T));
-    std::memcpy(out + static_cast<std::size_t>(x) * sizeof(T), pixel.data(), sizeof(T));
-    if (odd.kind != OddPixel::Kind::none) continue;
-    if (alpha && pixel[samples - 1] != static_cast<T>(~T{0})) odd = {OddPixel::Kind::transparent, x, y};
-    if (coloured && (pixel[0] != pixel[1] || pixel[0] != pixel[2])) odd = {OddPixel::Kind::colour, x, y};
-  }
-}
 
 /// One pass of libpng over a file. libpng's errors jump: no object with a destructor may be made between
 /// setjmp and its calls.
@@ -142,17 +116,13 @@ class PngDecoder {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     const std::int64_t width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
     const int channels = png_get_channels(png_, info_);
-    const bool wide = png_get_bit_depth(png_, info_) == 16;
+    const int sample_bytes = png_get_bit_depth(png_, info_) == 16 ? 2 : 1;
     for (int pass = 0; pass < passes_; ++pass) {
       for (std::int64_t y = 0; y < height; ++y) {
         std::byte* row = samples + (passes_ > 1 ? y * row_bytes() : 0);
         png_read_row(png_, reinterpret_cast<png_bytep>(row), nullptr);
         if (pass + 1 < passes_) continue;
-        if (wide) {
-          copy_greys<std::uint16_t>(row, channels, width, y, out + y * width * 2, odd);
-        } else {
-          copy_greys<std::uint8_t>(row, channels, width, y, out + y * width, odd);
-        }
+        copy_greys(row, channels, sample_bytes, width, y, out + y * width * sample_bytes, odd);
       }
     }
     png_read_end(png_, nullptr);
@@ -167,16 +137,6 @@ class PngDecoder {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
 };
-
-[[noreturn]] void refuse_odd(const std::filesystem::path& path, const OddPixel& odd) {
-  if (odd.kind == OddPixel::Kind::transparent)
-    throw InputError(fmt::format("{}: is transparent at x {}, y {}; save it without transparency",
-                                 path.string(), odd.x, odd.y));
-  throw InputError(
-      fmt::format("{}: is in colour: red, green and blue differ at x {}, y {}; save one channel of it, or "
-                  "its grey values (in Fiji: Image > Type > 8-bit)",
-                  path.string(), odd.x, odd.y));
-}
 
 }  // namespace
 
@@ -204,7 +164,8 @@ void PngFile::read_page(std::int64_t /*page*/, std::span<std::byte> out) {
     throw InputError(path().string() + ": the file has changed since it was opened; run the command again");
   std::vector<std::byte> samples(static_cast<std::size_t>(decoder.row_bytes() * decoder.rows_at_once()));
   const OddPixel odd = decoder.read_greys(samples, out);
-  if (odd.kind != OddPixel::Kind::none) refuse_odd(path(), odd);
+  if (odd.kind != OddPixel::Kind::none)
+    throw InputError(fmt::format("{}: {}", path().string(), to_string(odd)));
 }
 
 }  // namespace motes::io::detail

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <motes/base/system/worker.h>
 
 #include "io/files/checked.h"
+#include "io/images/grey_pixels.h"
 #include "io/images/input_file.h"
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_library.h"
@@ -66,6 +68,31 @@ struct TileWindow {
   }
 };
 
+/// How the samples of a page's pixels are stored: grey, or red, green and blue; then alpha.
+struct PixelLayout {
+  int samples = 1;
+  bool planar = false;  ///< all samples of one kind, then those of the next
+  int planes() const { return planar ? samples : 1; }
+  int samples_of_plane() const { return planar ? 1 : samples; }
+};
+
+/// The layout, if its pixels are grey or RGB, with or without alpha.
+std::optional<PixelLayout> pixel_layout(TIFF* tiff) {
+  const auto samples = tag_or<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+  const auto photometric = tag_or<std::uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  std::uint16_t extra = 0;
+  std::uint16_t* kinds = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &extra, &kinds) != 1) extra = 0;
+  if (samples == 1) return PixelLayout{};
+  const int colours = samples - extra;
+  const bool known = (photometric == PHOTOMETRIC_RGB && colours == 3) ||
+                     (photometric == PHOTOMETRIC_MINISBLACK && colours == 1);
+  const bool alpha = extra == 1 && (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA);
+  if (!known || (extra != 0 && !alpha)) return std::nullopt;
+  const auto planes = tag_or<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  return PixelLayout{samples, planes == PLANARCONFIG_SEPARATE};
+}
+
 void swap_bytes(std::span<std::byte> bytes, int value_bytes) {
   const auto step = static_cast<std::size_t>(value_bytes);
   for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
@@ -91,12 +118,17 @@ struct TiffFile::State {
         pages(static_cast<std::int64_t>(directories.offsets.size())),
         tiff(path, kReadMode, std::max(kSmallAllocation, static_cast<std::int64_t>(file.size()))) {
     if (tiff.get() == nullptr) fail(0, tiff.take_error());
+    const char* software = nullptr;
+    by_tifffile = TIFFGetField(tiff.get(), TIFFTAG_SOFTWARE, &software) == 1 && software != nullptr &&
+                  std::string_view(software).starts_with("tifffile");
     format = page_format(0);
+    samples_per_pixel = pixel_layout(tiff.get()).value_or(PixelLayout{}).samples;
     frame_bytes(format.type(), {1, format.height, format.width}, path);
     stored_row_bytes = row_bytes(format.stored, format.width);
     stored_page_bytes = checked_product({stored_row_bytes, format.height}).value_or(0);
+    const auto all_bytes = checked_product({stored_page_bytes, samples_per_pixel}).value_or(0);
     compression = tag_or<std::uint16_t>(tiff.get(), TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    if (stored_page_bytes <= 0 || stored_page_bytes > decoded_bytes_bound()) {
+    if (all_bytes <= 0 || all_bytes > decoded_bytes_bound()) {
       fail(0, fmt::format("{} x {} voxels cannot come from {} bytes of file", format.width, format.height,
                           file.size()));
     }
@@ -120,8 +152,10 @@ struct TiffFile::State {
   PageFormat page_format(std::int64_t page) const;
   std::int64_t decoded_bytes_bound() const;
   void read_stored(std::int64_t page, std::span<std::byte> out);
-  void read_strips(std::int64_t page, std::span<std::byte> out);
-  void read_tiles(std::int64_t page, std::span<std::byte> out);
+  void read_greys(std::int64_t page, PixelLayout layout, std::span<std::byte> out);
+  void read_plane(std::int64_t page, std::uint32_t plane, int channels, std::span<std::byte> out);
+  void read_strips(std::int64_t page, std::uint32_t plane, int channels, std::span<std::byte> out);
+  void read_tiles(std::int64_t page, std::uint32_t plane, int channels, std::span<std::byte> out);
   void read_contiguous(std::int64_t page, std::span<std::byte> out) const;
 
   InputFile file;
@@ -131,10 +165,13 @@ struct TiffFile::State {
   PageFormat format;
   std::int64_t stored_row_bytes = 0, stored_page_bytes = 0;  ///< of samples
   std::uint16_t compression = COMPRESSION_NONE;
+  int samples_per_pixel = 1;  // of the first page
+  bool by_tifffile = false;
   bool contiguous = false;
   std::uint64_t first_voxel = 0;   // byte offset, for contiguous files
   std::vector<std::byte> tile;     // one decoded tile
   std::vector<std::byte> samples;  // one page, where these are not its voxels
+  std::vector<std::byte> colours;  // one page, where a pixel has several samples
 };
 
 PageFormat TiffFile::State::page_format(std::int64_t page) const {
@@ -142,10 +179,13 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
   const auto width = tag_or<std::uint32_t>(t, TIFFTAG_IMAGEWIDTH, 0);
   const auto height = tag_or<std::uint32_t>(t, TIFFTAG_IMAGELENGTH, 0);
   const auto bits = tag_or<std::uint16_t>(t, TIFFTAG_BITSPERSAMPLE, 1);
-  const auto per_pixel = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
   const auto kind = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   if (width == 0 || height == 0) fail(page, "no width or height");
-  if (per_pixel != 1) refuse(page, fmt::format("RGB or other images of {} samples per pixel", per_pixel));
+  const auto layout = pixel_layout(t);
+  if (!layout) {
+    refuse(page, fmt::format("{} samples per pixel other than RGB",
+                             tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1)));
+  }
   if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 ||
       tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
     refuse(page, "a volume inside one page");
@@ -157,9 +197,13 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
     const char* name = is_unsigned ? "unsigned" : kind == SAMPLEFORMAT_INT ? "signed" : "float or complex";
     refuse(page, fmt::format("{}-bit {} samples", bits, name));
   }
+  if (*stored == SampleType::bit && layout->samples > 1) refuse(page, "1-bit colours");
+  if (kind == SAMPLEFORMAT_IEEEFP && layout->samples % 2 == 0) refuse(page, "floating-point alpha");
   PageFormat found{width, height, *stored};
-  found.inverted =
-      tag_or<std::uint16_t>(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) == PHOTOMETRIC_MINISWHITE;
+  // tifffile stores True as 1 and calls it black: it does not mean that masks are negatives.
+  const bool mask = by_tifffile && *stored == SampleType::bit;
+  found.inverted = !mask && tag_or<std::uint16_t>(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) ==
+                                PHOTOMETRIC_MINISWHITE;
   if (found.inverted && found.type() == VoxelType::f32)
     refuse(page, "floating-point, signed or wide integer values with 0 as white");
   return found;
@@ -182,44 +226,97 @@ std::int64_t TiffFile::State::decoded_bytes_bound() const {
   }
 }
 
-void TiffFile::State::read_strips(std::int64_t page, std::span<std::byte> out) {
+void TiffFile::State::read_plane(std::int64_t page, std::uint32_t plane, int channels,
+                                 std::span<std::byte> out) {
+  if (TIFFIsTiled(tiff.get()) != 0) {
+    read_tiles(page, plane, channels, out);
+  } else {
+    read_strips(page, plane, channels, out);
+  }
+}
+
+void TiffFile::State::read_strips(std::int64_t page, std::uint32_t plane, int channels,
+                                  std::span<std::byte> out) {
   TIFF* t = tiff.get();
   const std::int64_t rows_per_strip =
       std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), format.height);
   if (rows_per_strip <= 0) fail(page, "no rows in a strip");
-  std::uint32_t strip = 0;
+  const std::int64_t stored_row = stored_row_bytes * channels;
+  auto strip = static_cast<std::uint32_t>(plane * ((format.height + rows_per_strip - 1) / rows_per_strip));
   for (std::int64_t row = 0; row < format.height; row += rows_per_strip, ++strip) {
-    const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * stored_row_bytes;
+    const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * stored_row;
     const auto got =
-        TIFFReadEncodedStrip(t, strip, out.data() + row * stored_row_bytes, static_cast<tmsize_t>(bytes));
+        TIFFReadEncodedStrip(t, strip, out.data() + row * stored_row, static_cast<tmsize_t>(bytes));
     if (got != bytes) fail(page, fmt::format("strip {}: {}", strip, tiff.take_error()));
   }
 }
 
-void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
+void TiffFile::State::read_tiles(std::int64_t page, std::uint32_t plane, int channels,
+                                 std::span<std::byte> out) {
   TIFF* t = tiff.get();
   const std::int64_t tile_width = tag_or<std::uint32_t>(t, TIFFTAG_TILEWIDTH, 0);
   const std::int64_t tile_height = tag_or<std::uint32_t>(t, TIFFTAG_TILELENGTH, 0);
   // Tiles are a multiple of 16 pixels wide, so that rows of bits begin at whole bytes too.
   if (tile_width % 8 != 0 && format.stored == SampleType::bit)
     fail(page, fmt::format("tiles of {} x {}", tile_width, tile_height));
-  const std::int64_t tile_row_bytes = row_bytes(format.stored, tile_width);
+  const std::int64_t stored_row = stored_row_bytes * channels;
+  const std::int64_t tile_row_bytes = row_bytes(format.stored, tile_width) * channels;
   const std::int64_t bytes = checked_product({tile_row_bytes, tile_height}).value_or(0);
   // A tile may pass the page's edge, but not without measure: its size is only a number in the file.
-  if (bytes <= 0 || bytes > std::max(kSmallAllocation, 4 * stored_page_bytes) || bytes != TIFFTileSize(t))
+  if (bytes <= 0 || bytes > std::max(kSmallAllocation, 4 * stored_page_bytes * channels) ||
+      bytes != TIFFTileSize(t))
     fail(page, fmt::format("tiles of {} x {}", tile_width, tile_height));
   tile.resize(static_cast<std::size_t>(bytes));
-  std::uint32_t index = 0;
+  const std::int64_t across = (format.width + tile_width - 1) / tile_width;
+  auto index = static_cast<std::uint32_t>(plane * across * ((format.height + tile_height - 1) / tile_height));
   for (std::int64_t y = 0; y < format.height; y += tile_height) {
     for (std::int64_t x = 0; x < format.width; x += tile_width, ++index) {
       if (TIFFReadEncodedTile(t, index, tile.data(), static_cast<tmsize_t>(bytes)) != bytes)
         fail(page, fmt::format("tile {}: {}", index, tiff.take_error()));
-      const std::int64_t left = row_bytes(format.stored, x);
-      const TileWindow window{left, y, std::min(tile_row_bytes, stored_row_bytes - left),
+      const std::int64_t left = row_bytes(format.stored, x) * channels;
+      const TileWindow window{left, y, std::min(tile_row_bytes, stored_row - left),
                               std::min(tile_height, format.height - y), tile_row_bytes};
-      window.copy(tile, out, stored_row_bytes);
+      window.copy(tile, out, stored_row);
     }
   }
+}
+
+/// Reads all samples of the page's pixels, and keeps the grey that they agree on.
+void TiffFile::State::read_greys(std::int64_t page, PixelLayout layout, std::span<std::byte> out) {
+  const auto all_bytes = checked_product({stored_page_bytes, layout.samples}).value_or(0);
+  if (all_bytes <= 0 || all_bytes > decoded_bytes_bound())
+    fail(page,
+         fmt::format("{} samples per pixel cannot come from {} bytes of file", layout.samples, file.size()));
+  colours.resize(static_cast<std::size_t>(all_bytes));
+  const std::span<std::byte> all(colours);
+  if (layout.planar) {
+    const auto plane_bytes = static_cast<std::size_t>(stored_page_bytes);
+    for (int plane = 0; plane < layout.samples; ++plane)
+      read_plane(page, static_cast<std::uint32_t>(plane), 1,
+                 all.subspan(static_cast<std::size_t>(plane) * plane_bytes, plane_bytes));
+  } else {
+    read_plane(page, 0, layout.samples, all);
+  }
+  const int sample_bytes = bits_of(format.stored) / 8;
+  std::vector<std::byte> interleaved(
+      static_cast<std::size_t>(layout.planar ? stored_row_bytes * layout.samples : 0));
+  OddPixel odd;
+  for (std::int64_t y = 0; y < format.height; ++y) {
+    const std::byte* row = all.data() + y * stored_row_bytes * layout.samples;
+    if (layout.planar) {
+      for (std::int64_t i = 0; i < format.width * layout.samples; ++i) {
+        const std::int64_t plane = i % layout.samples, x = i / layout.samples;
+        std::memcpy(interleaved.data() + i * sample_bytes,
+                    all.data() + plane * stored_page_bytes + y * stored_row_bytes + x * sample_bytes,
+                    static_cast<std::size_t>(sample_bytes));
+      }
+      row = interleaved.data();
+    }
+    copy_greys(row, layout.samples, sample_bytes, format.width, y, out.data() + y * stored_row_bytes, odd);
+  }
+  if (odd.kind != OddPixel::Kind::none)
+    throw InputError(
+        fmt::format("{}: page {} of {} {}", file.path().string(), page + 1, pages, to_string(odd)));
 }
 
 void TiffFile::State::read_contiguous(std::int64_t page, std::span<std::byte> out) const {
@@ -240,6 +337,7 @@ TiffFile::~TiffFile() = default;
 const std::filesystem::path& TiffFile::path() const { return state_->file.path(); }
 std::int64_t TiffFile::pages() const { return state_->pages; }
 const PageFormat& TiffFile::format() const { return state_->format; }
+int TiffFile::samples() const { return state_->samples_per_pixel; }
 std::int64_t TiffFile::most_pages() const {
   return state_->decoded_bytes_bound() / state_->stored_page_bytes;
 }
@@ -247,7 +345,9 @@ std::int64_t TiffFile::most_pages() const {
 std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
   State& s = *state_;
   TIFF* t = s.tiff.get();
-  if (s.pages != 1 || wanted <= 1 || s.compression != COMPRESSION_NONE || TIFFIsTiled(t) != 0) return s.pages;
+  if (s.pages != 1 || wanted <= 1 || s.compression != COMPRESSION_NONE || TIFFIsTiled(t) != 0 ||
+      s.samples_per_pixel != 1)
+    return s.pages;
   const std::uint64_t offset = TIFFGetStrileOffset(t, 0);
   const auto rows =
       std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), s.format.height);
@@ -293,10 +393,11 @@ void TiffFile::State::read_stored(std::int64_t page, std::span<std::byte> out) {
                              found.height, to_string(found.stored), found.inverted ? " with 0 as white" : "",
                              s.format.width, s.format.height, to_string(s.format.stored)));
   }
-  if (TIFFIsTiled(s.tiff.get()) != 0) {
-    s.read_tiles(page, out);
+  const PixelLayout layout = pixel_layout(s.tiff.get()).value_or(PixelLayout{});
+  if (layout.samples == 1) {
+    s.read_plane(page, 0, 1, out);
   } else {
-    s.read_strips(page, out);
+    s.read_greys(page, layout, out);
   }
 }
 

@@ -23,6 +23,7 @@ class TiffFile : public PageFile {
   std::string_view kind() const override { return "TIFF"; }
   std::int64_t pages() const override;
   const PageFormat& format() const override;
+  int samples() const override;
   std::int64_t most_pages() const override;
   /// A file of several directories, or a compressed one, is not changed.
   std::int64_t take_as_contiguous(std::int64_t wanted) override;

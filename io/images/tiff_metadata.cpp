@@ -45,12 +45,26 @@ bool name_axes(const std::string& letters, const std::vector<std::int64_t>& size
   return true;
 }
 
+/// Removes the axis of a pixel's samples (RGB): the last, or the one before y.
+void drop_samples(const PageFile& file, std::vector<std::int64_t>& sizes, std::string& letters) {
+  if (file.samples() == 1 || sizes.size() < 3) return;
+  std::size_t axis = sizes.size() - 1;
+  if (sizes[axis] != file.samples() || sizes[axis - 1] != file.format().width) axis -= 2;
+  if (sizes[axis] != file.samples()) return;
+  if (letters.size() == sizes.size()) letters.erase(axis, 1);
+  sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(axis));
+}
+
 TiffMetadata read_shaped_metadata(const PageFile& file, const Json& json) {
   TiffMetadata found;
   found.format = "TIFF (tifffile)";
   found.calibration.source = "metadata (tifffile)";
   std::vector<std::int64_t> sizes;
-  if (!read_shape(json["shape"], sizes) || sizes[sizes.size() - 1] != file.format().width ||
+  const Json names = json.value("axes", Json());
+  std::string letters = names.is_string() ? names.get<std::string>() : "";
+  const bool readable = read_shape(json["shape"], sizes);
+  drop_samples(file, sizes, letters);
+  if (!readable || sizes[sizes.size() - 1] != file.format().width ||
       sizes[sizes.size() - 2] != file.format().height) {
     found.open_reason = "its shape in the metadata does not match its pages";
     return found;
@@ -60,8 +74,7 @@ TiffMetadata read_shaped_metadata(const PageFile& file, const Json& json) {
     found.pages_stated =
         checked_product({found.pages_stated, sizes[i]}).value_or(std::numeric_limits<std::int64_t>::max());
   }
-  const Json names = json.value("axes", Json());
-  if (names.is_string() && name_axes(names.get<std::string>(), sizes, found.axes)) return found;
+  if (name_axes(letters, sizes, found.axes)) return found;
   found.axes.clear();
   sizes.resize(sizes.size() - 2);
   found.leading_shape = sizes;

@@ -27,6 +27,10 @@ struct TiffSpec {
   int directories = -1;  ///< -1: one per page; 1: only the first, followed by the voxels of the other pages
   int samples = 1, bits = 0, sample_format = 0;  ///< 0: by type
   bool white_is_zero = false;
+  std::string software;  ///< program that wrote the file; empty: no tag
+  bool rgb = false;      ///< stores `samples` samples per pixel: red, green and blue; a fourth is alpha
+  bool planar = false;   ///< with `rgb`: one plane of each sample
+  std::function<int(int page, int y, int x, int channel)> tint;  ///< with `rgb`: added to voxel_value
   std::function<std::uint64_t(int)> pattern;  ///< with `bits`: what is stored for a value; none: by type
 };
 
@@ -76,8 +80,10 @@ class TiffBytes {
     bytes_.replace(at, static_cast<std::size_t>(word()), number(value, word()));
   }
 
-  void put_voxel(int page, int y, int x) {
-    const int value = y < spec_.height && x < spec_.width ? voxel_value(page, y, x) : 99;
+  void put_voxel(int page, int y, int x, int channel = 0) {
+    int value = y < spec_.height && x < spec_.width ? voxel_value(page, y, x) : 99;
+    if (channel == 3) return put(0xffffffff, voxel_bytes());
+    if (spec_.tint) value += spec_.tint(page, y, x, channel);
     if (spec_.pattern) {
       put(spec_.pattern(value), voxel_bytes());
     } else if (spec_.type == io::VoxelType::f32) {
@@ -92,7 +98,10 @@ class TiffBytes {
   /// `count` voxels from x on; those of one bit eight in a byte.
   void put_voxels(int page, int y, int x, int count) {
     if (spec_.bits != 1) {
-      for (int i = 0; i < count; ++i) put_voxel(page, y, x + i);
+      const int from = spec_.planar ? plane_ : 0;
+      const int to = spec_.planar ? plane_ + 1 : spec_.rgb ? spec_.samples : 1;
+      for (int i = 0; i < count; ++i)
+        for (int channel = from; channel < to; ++channel) put_voxel(page, y, x + i, channel);
       return;
     }
     for (int i = 0; i < count; i += 8) {
@@ -113,11 +122,18 @@ class TiffBytes {
       fill();
       counts.push_back(bytes_.size() - offsets.back());
     };
-    std::vector<Entry> entries = {{256, 4, {std::uint64_t(spec_.width)}},
-                                  {257, 4, {std::uint64_t(spec_.height)}},
-                                  {258, 3, {std::uint64_t(spec_.bits > 0 ? spec_.bits : 8 * voxel_bytes())}},
-                                  {259, 3, {1}},
-                                  {262, 3, {spec_.white_is_zero ? 0u : 1u}}};
+    std::vector<Entry> entries = {
+        {256, 4, {std::uint64_t(spec_.width)}},
+        {257, 4, {std::uint64_t(spec_.height)}},
+        {258, 3,
+         std::vector<std::uint64_t>(spec_.rgb ? std::size_t(spec_.samples) : 1,
+                                    std::uint64_t(spec_.bits > 0 ? spec_.bits : 8 * voxel_bytes()))},
+        {259, 3, {1}},
+        {262,
+         3,
+         {spec_.rgb             ? 2u
+          : spec_.white_is_zero ? 0u
+                                : 1u}}};
     // Directories precede voxels if later pages follow the first page's voxels.
     const bool contiguous = spec_.directories >= 0;
     std::size_t directory = 0;
@@ -125,16 +141,16 @@ class TiffBytes {
       directory = bytes_.size();
       bytes_.append(4096, '\0');
     }
-    if (spec_.tile > 0) {
-      for (int y = 0; y < spec_.height; y += spec_.tile)
+    for (plane_ = 0; plane_ < (spec_.planar ? spec_.samples : 1); ++plane_) {
+      for (int y = 0; y < spec_.height && spec_.tile > 0; y += spec_.tile)
         for (int x = 0; x < spec_.width; x += spec_.tile)
           block([&] {
             for (int j = 0; j < spec_.tile; ++j) put_voxels(page, y + j, x, spec_.tile);
           });
-    } else {
-      for (int y = 0; y < spec_.height; y += spec_.rows_per_strip)
+      for (int y = 0; y < spec_.height && spec_.tile == 0; y += spec_.rows_per_strip)
         block([&] { add_rows(page, y, std::min(y + spec_.rows_per_strip, spec_.height)); });
     }
+    plane_ = 0;
     if (page == 0 && !spec_.description.empty()) {
       std::vector<std::uint64_t> text(spec_.description.begin(), spec_.description.end());
       for (auto& c : text) c &= 0xff;
@@ -152,7 +168,13 @@ class TiffBytes {
       const auto scaled = static_cast<std::uint64_t>(spec_.resolution * 10000 + 0.5);
       entries.push_back({282, 5, {scaled, 10000}});
       entries.push_back({283, 5, {scaled, 10000}});
-      entries.push_back({296, 3, {std::uint64_t(spec_.resolution_unit)}});
+    }
+    if (spec_.planar) entries.push_back({284, 3, {2}});
+    if (spec_.resolution > 0) entries.push_back({296, 3, {std::uint64_t(spec_.resolution_unit)}});
+    if (page == 0 && !spec_.software.empty()) {
+      std::vector<std::uint64_t> text(spec_.software.begin(), spec_.software.end());
+      text.push_back(0);
+      entries.push_back({305, 2, text});
     }
     if (spec_.tile > 0) {
       entries.push_back({322, 4, {std::uint64_t(spec_.tile)}});
@@ -160,10 +182,13 @@ class TiffBytes {
       entries.push_back({324, long_type, offsets});
       entries.push_back({325, long_type, counts});
     }
+    if (spec_.rgb && spec_.samples == 4) entries.push_back({338, 3, {2}});
     const int format = spec_.sample_format > 0            ? spec_.sample_format
                        : spec_.type == io::VoxelType::f32 ? 3
                                                           : 1;
-    entries.push_back({339, 3, {std::uint64_t(format)}});
+    entries.push_back(
+        {339, 3,
+         std::vector<std::uint64_t>(spec_.rgb ? std::size_t(spec_.samples) : 1, std::uint64_t(format))});
     return write_directory(entries, link, contiguous ? directory : bytes_.size());
   }
 
@@ -200,6 +225,7 @@ class TiffBytes {
 
   TiffSpec spec_;
   std::string bytes_;
+  int plane_ = 0;  // that is being written
 };
 
 inline std::filesystem::path save_tiff(const std::filesystem::path& path, const TiffSpec& spec) {
