@@ -1,5 +1,7 @@
 """Particle tracking in 3D microscopy, and exact matching."""
 
+from typing import TYPE_CHECKING
+
 from ._idle_threads import spin_briefly
 
 with spin_briefly():
@@ -37,3 +39,13 @@ __all__ = [
     "track",
     "write",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Says what to use instead of trackpy's names that motes lacks."""
+        instead = {
+            "predict": "; without a gate, or with scope='series', link estimates motion from the data",
+            "link_partial": "; link some frames: link(f[f.frame.between(first, last)])",
+        }
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead.get(name, '')}", name=name)

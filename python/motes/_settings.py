@@ -52,7 +52,7 @@ def text_of(value: Any) -> str:
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-#: Names in trackpy and TrackMate, the nearest argument here, and the difference.
+#: Names in trackpy, TrackMate, laptrack and btrack, the nearest argument here, and the difference.
 _ELSEWHERE = {
     "diameter": ("radius_um", "half as large, and in um; estimated if not given"),
     "radius": ("radius_um", ""),
@@ -63,7 +63,22 @@ _ELSEWHERE = {
     "search_range": ("gate", ""),
     "max_gap": ("memory", ""),
     "processes": ("threads", ""),
+    "max_distance": ("gate", ""),
+    "max_search_radius": ("gate", ""),
+    "cutoff": ("gate", ""),
+    "track_cost_cutoff": ("gate", "its square root: the gate is a distance"),
+    "gap_closing_max_frame_count": ("memory", ""),
+    "coordinate_cols": ("pos_columns", ""),
+    "coords": ("pos_columns", ""),
+    "frame_col": ("t_column", ""),
+    "frame_column": ("t_column", ""),
 }
+
+#: trackpy's settings of its search and of the table, which have no counterpart.
+_NEEDLESS = {
+    "box_size", "copy_features", "diagnostics", "hash_generator", "hash_size", "retain_index",
+    "track_class", "verify_integrity",
+}  # fmt: skip
 
 #: trackpy's settings that are determined from the image here.
 _AUTOMATIC = {
@@ -78,6 +93,8 @@ def unexpected(function: str, name: str, known: Collection[str]) -> str:
     elsewhere, how = _ELSEWHERE.get(name, ("", ""))
     if elsewhere in known:
         return f"{said}; did you mean {elsewhere!r}?" + (f" ({how})" if how else "")
+    if name in _NEEDLESS and "t_column" in known:
+        return f"{said}; leave it out: motes.link has no such setting"
     if name in _AUTOMATIC and "radius_um" in known:
         return f"{said}; leave it out: motes sets it from the image"
     meant = get_close_matches(name, known, 1)

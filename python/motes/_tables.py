@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,15 @@ def require_table(f: Any) -> None:
     if isinstance(f, pandas.DataFrame):
         return
     kind = type(f)
-    hint = "see link_iter for arrays"
-    if isinstance(f, (str, bytes, os.PathLike)):
+    hint = "for one array of positions per frame see motes.link_iter"
+    if isinstance(f, np.ndarray) and f.ndim == 2 and f.shape[1] in (3, 4):
+        names = ["frame", "z", "y", "x"][-f.shape[1] + 1 :]
+        hint = f"give pandas.DataFrame(f, columns={['frame', *names]}), columns in that order"
+    elif isinstance(f, (list, Iterator)):
+        hint = "of one table per frame give pandas.concat(f); for arrays see motes.link_iter"
+    elif hasattr(kind, "to_dataframe"):
+        hint = "give f.to_dataframe().reset_index()"
+    elif isinstance(f, (str, bytes, os.PathLike)):
         hint = "motes.track(path) links the points of a file"
     elif isinstance(f, (Mapping, np.recarray)):
         hint = "give pandas.DataFrame(f)"
@@ -34,7 +41,10 @@ def require_table(f: Any) -> None:
         hint = "give table.collect().to_pandas()"
     elif hasattr(kind, "compute"):
         hint = "give table.compute()"
-    raise TypeError(f"give a pandas.DataFrame, not {kind.__name__}; {hint}")
+    name = kind.__name__
+    if name == "DataFrame":
+        name = f"{kind.__module__.partition('.')[0]}.{name}"
+    raise TypeError(f"give a pandas.DataFrame, not {name}; {hint}")
 
 
 #: Names of other programs for columns of motes, in lower case.

@@ -421,13 +421,21 @@ def estimate_gate(
     return estimate
 
 
+#: What to do instead of using options of trackpy that are refused.
+_INSTEAD = {
+    "predictor": "without a gate, or with scope='series', motion is estimated from the data; model= states its "
+    "kind: 'velocity' of each particle, 'field' of neighbours, 'joint' of all",
+    "adaptive_stop": "leave it out: subnets of any size are solved exactly",
+    "dist_func": "to_eucl= may convert positions to others with Euclidean distances",
+}
+
+
 def _check_trackpy_options(options: dict[str, Any]) -> None:
     ignored = {"link_strategy", "neighbor_strategy", "adaptive_step"}
-    refused = {"predictor", "adaptive_stop", "dist_func"}
     for name, value in options.items():
-        if name in refused:
+        if name in _INSTEAD:
             if value is not None:
-                raise NotImplementedError(f"motes.link has no {name}; see docs/user/python.md")
+                raise NotImplementedError(f"motes.link has no {name}; {_INSTEAD[name]}")
         elif name not in ignored:
             raise TypeError(unexpected("link", name, signature(link).parameters))
 

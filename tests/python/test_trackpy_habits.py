@@ -130,3 +130,65 @@ def test_planes_stay_planes():
         solid.to_napari(voxel_um=[0.5, 0.25])
     empty = solid[:0]
     assert not empty.planar and "z" in empty.to_dataframe()
+
+
+def points():
+    return pandas.DataFrame(dict(frame=[0, 0, 1, 1], x=[1.0, 9, 1.5, 9.5], y=[2.0, 2, 2, 2]))
+
+
+@pytest.mark.parametrize(
+    "option, instead",
+    [
+        (dict(predictor=print), "motion is estimated"),
+        (dict(adaptive_stop=0.2), "leave it out"),
+        (dict(dist_func=print), "to_eucl="),
+    ],
+)
+def test_refused_options_of_link_name_what_to_use(option, instead):
+    for call in (motes.link, motes.link_df):
+        with pytest.raises(NotImplementedError, match=f"has no {next(iter(option))}; .*{instead}"):
+            call(points(), 2, **option)
+    with pytest.raises(NotImplementedError, match=instead):
+        list(motes.link_df_iter([points()[:2], points()[2:]], 2, **option))
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("retain_index", "leave it out"),
+        ("diagnostics", "leave it out"),
+        ("frame_col", "did you mean 't_column'"),
+        ("coordinate_cols", "did you mean 'pos_columns'"),
+        ("track_cost_cutoff", "did you mean 'gate'.*square root"),
+        ("max_search_radius", "did you mean 'gate'"),
+    ],
+)
+def test_keywords_of_other_linkers_name_ours(name, words):
+    with pytest.raises(TypeError, match=words):
+        motes.link(points(), 2, **{name: 1})
+
+
+def test_names_of_trackpy_that_motes_lacks():
+    with pytest.raises(AttributeError, match="no attribute 'predict'; .* estimates motion"):
+        motes.predict
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        motes.nothing
+    assert not hasattr(motes, "predict")
+
+
+def test_tables_that_are_none_say_how_to_make_one():
+    array = points()[["frame", "y", "x"]].to_numpy()
+    with pytest.raises(TypeError, match=re.escape("pandas.DataFrame(f, columns=['frame', 'y', 'x'])")):
+        motes.link(array, 2)
+    for tables in ([points()[:2], points()[2:]], iter([points()])):
+        with pytest.raises(TypeError, match=re.escape("pandas.concat(f)")):
+            motes.link(tables, 2)
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="not polars.DataFrame; give table.to_pandas"):
+        motes.link(polars.from_pandas(points()), 2)
+
+
+def test_datasets_of_xarray_say_how_to_make_a_table():
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(TypeError, match=re.escape("f.to_dataframe().reset_index()")):
+        motes.link(xarray.Dataset.from_dataframe(points()), 2)
