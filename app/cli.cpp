@@ -3,6 +3,7 @@
 #include "app/cli.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <ostream>
@@ -13,8 +14,10 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/files.h>
 #include <motes/base/workspace.h>
 
 #include "app/build_info.h"
@@ -43,9 +46,10 @@ std::vector<std::string> command_names(const std::vector<Command>& commands) {
 
 /// Names that other programs give to our commands.
 constexpr std::pair<std::string_view, const char*> kOtherWords[] = {
-    {"link", "track"},    {"locate", "detect"},   {"batch", "detect"},   {"find", "detect"},
-    {"msd", "analyse"},   {"analyze", "analyse"}, {"export", "convert"}, {"evaluate", "score"},
-    {"compare", "score"}, {"plot", "render"},     {"view", "render"},    {"show", "info"}};
+    {"link", "track"},       {"locate", "detect"},   {"batch", "detect"},   {"find", "detect"},
+    {"msd", "analyse"},      {"analyze", "analyse"}, {"export", "convert"}, {"evaluate", "score"},
+    {"compare", "score"},    {"plot", "render"},     {"view", "render"},    {"show", "info"},
+    {"version", "--version"}};
 
 /// The configuration key that ends in an option's name, with or without its unit (--axes, --max-gap,
 /// --gate_um); empty if there is none or more than one.
@@ -77,10 +81,12 @@ std::string instead_of_word(const CLI::App& command, const std::string& word) {
 std::string unexpected_word(const CLI::App& app, const std::vector<Command>& commands) {
   for (const Command& command : commands) {
     if (!command.options->parsed()) continue;
-    const std::vector<std::string> extra = command.options->remaining();
+    std::vector<std::string> extra = command.options->remaining();
+    const bool only_words = extra.size() > 1 && extra.front() == "--";  // no options follow
+    if (only_words) extra.erase(extra.begin());
     if (extra.empty()) break;
     const std::string name = command.options->get_name();
-    if (!extra.front().starts_with('-')) {
+    if (only_words || !extra.front().starts_with('-')) {
       return "'" + extra.front() + "' is one argument too many for '" + name + "'" +
              instead_of_word(*command.options, extra.front()) + "; see motes " + name + " --help";
     }
@@ -118,10 +124,15 @@ std::string wrong_value(const CLI::ParseError& error, const std::vector<Command>
   return text + "; see " + name + " --help";
 }
 
-/// Replaces `motes help` and `motes help COMMAND` by the equivalent --help.
+/// Replaces `motes help` and `motes help COMMAND` by the equivalent --help, and -o=DIR by -o DIR.
 std::vector<const char*> spelled_out(int argc, const char* const* argv,
                                      const std::vector<Command>& commands) {
-  std::vector<const char*> words(argv, argv + argc);
+  std::vector<const char*> words;
+  for (int i = 0; i < argc; ++i) {
+    const bool equals = std::string_view(argv[i]).starts_with("-o=");
+    if (equals) words.push_back("-o");
+    words.push_back(equals ? argv[i] + 3 : argv[i]);
+  }
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
   if (words.size() == 2) return {words[0], "--help"};
   const std::vector<std::string> names = command_names(commands);
@@ -153,6 +164,20 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
   throw UsageError("no command given; see motes --help");
 }
 
+/// Throws ResourceError if the file of --json cannot be made, before the work and not after it.
+void check_json_folder(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const auto type = std::filesystem::status(file, ignored).type();
+  const bool is_new =
+      type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+  if (file.empty() || file == "-" || !is_new) return;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, ignored)) return;  // it is made
+  if (const int error = system::refuses_files(folder))
+    throw ResourceError(fmt::format("--json: {}: cannot write to the folder: {}; choose another",
+                                    file.string(), std::strerror(error)));
+}
+
 /// Without the last line end, which print() adds.
 std::string trimmed_end(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
@@ -165,7 +190,7 @@ void run_command(int argc, const char* const* argv, Session& session) {
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("TEXT", "");  // the names of arguments suffice
   app.require_subcommand(0, 1);            // a second command's name is an argument, such as a file
-  app.set_version_flag("--version", std::string(version()));
+  app.set_version_flag("-V,--version", std::string(version()));
   app.footer(
       "To begin: motes track FILE -o DIR. motes COMMAND --help lists options; motes help KEY explains a "
       "setting.");
@@ -183,6 +208,7 @@ void run_command(int argc, const char* const* argv, Session& session) {
   session.console.set_quiet(session.quiet);
   if (std::error_code ignored; std::filesystem::is_directory(session.json, ignored))
     throw ResourceError("--json: " + session.json + " is a folder; give a file's name");
+  check_json_folder(session.json);
   if (session.json == "-") session.console.reserve_output_for_json();
   command->run();
 }

@@ -5,6 +5,7 @@
 /// those of one run, byte for byte.
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -44,6 +45,8 @@ struct Part {
 Part read_part(const std::string& name) {
   Part part;
   part.file = io::tracks_of_run(name).string();
+  if (std::error_code ignored; std::filesystem::is_directory(part.file, ignored))
+    throw InputError(part.file + ": this folder has no tracks.h5, or it may not be read; name a file in it");
   part.found = io::read_detections_part(part.file);
   load_yaml_text(part.found.configuration, part.file + ": configuration", part.config);
   const auto outside = std::find_if(part.found.points.frames.begin(), part.found.points.frames.end(),

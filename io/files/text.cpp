@@ -2,6 +2,7 @@
 
 #include "io/files/text.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <motes/base/errors.h>
 
 #include "io/files/encoding.h"
+#include "io/files/open_error.h"
 
 namespace motes::io::detail {
 namespace {
@@ -19,7 +21,9 @@ namespace {
 std::ifstream open_regular(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw InputError(path.string() + ": no such file; check the path");
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw InputError(path.string() + ": no such file; check the path");
+  if (error) fail_to_open(path, "open", error.value());
   if (std::filesystem::is_directory(status)) {
     throw InputError(path.string() + ": this is a folder; name a file in it");
   }
@@ -28,7 +32,7 @@ std::ifstream open_regular(const std::filesystem::path& path) {
                      ": this is not a regular file; save its contents to a file, and give that");
   }
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(path.string() + ": cannot open the file; check its permissions");
+  if (!in) fail_to_open(path, "open", errno);
   return in;
 }
 

@@ -12,6 +12,7 @@
 #include <motes/base/errors.h>
 
 #include "io/files/checked.h"
+#include "io/files/open_error.h"
 #include "io/files/text.h"
 #include "io/images/calibration.h"
 #include "io/images/folder_series.h"
@@ -40,12 +41,14 @@ std::vector<fs::path> list_images(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     const fs::path& file = entry->path();
-    if (file.filename().string().starts_with('.') || !entry->is_regular_file(ignored)) continue;
+    const fs::file_status status = entry->status(ignored);
+    // A link to what does not exist is listed, so that opening it tells.
+    const bool is_file = fs::is_regular_file(status) || (!fs::exists(status) && entry->is_symlink(ignored));
+    if (file.filename().string().starts_with('.') || !is_file) continue;
     if (has_extension(file, {".tif", ".tiff", ".btf", ".tf8"})) tiffs.push_back(file);
     if (has_extension(file, {".png"}) && file.filename() != "preview.png") pngs.push_back(file);
   }
-  if (error)
-    throw ResourceError(fmt::format("{}: cannot list the folder: {}", folder.string(), error.message()));
+  if (error) fail_to_open(folder, "list the folder", error.value());
   std::vector<fs::path> files = tiffs.empty() ? std::move(pngs) : std::move(tiffs);
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return natural_less(a.filename().string(), b.filename().string());
@@ -152,11 +155,11 @@ PageMap layout_by_files(const TiffMetadata& metadata, const PageFile& first, std
                         const FrameOptions& options, SeriesInfo& info) {
   if (first.pages() == 1) {
     const auto beside = read_micromanager(info.path);
-    throw InputError(
-        fmt::format("{}: a folder of {} single planes does not say whether they are z or t; set input.axes, "
-                    "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
-                    "time){}",
-                    info.path, files, ask_for_calibration(beside.value_or(metadata.calibration), options)));
+    throw InputError(fmt::format(
+        "{}: a folder of {} single planes does not say whether they are z or t; set input.axes (--axes), "
+        "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
+        "time){}",
+        info.path, files, ask_for_calibration(beside.value_or(metadata.calibration), options)));
   }
   const FileLayout within = layout_within(metadata, first, options, info);
   info.axes = fmt::format("T{}", axes_text(within.axes));

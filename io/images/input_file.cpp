@@ -8,6 +8,8 @@
 
 #include <motes/base/errors.h>
 
+#include "io/files/open_error.h"
+
 namespace motes::io::detail {
 
 InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
@@ -16,12 +18,11 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   if (error == 0) return;
   if (error == system::ReadableFile::kNotRegular)
     throw InputError(path_.string() + ": this is not a regular file; check the path (input.path)");
-  const std::string what = path_.string() + ": cannot open: " + std::strerror(error);
-  if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) {
-    const bool pattern = path_.filename().string().find_first_of("*?") != std::string::npos;
-    throw InputError(what + (pattern ? "; give the folder, not a pattern" : "; check the path (input.path)"));
-  }
-  throw ResourceError(what + "; check its permissions");
+  const bool pattern = path_.filename().string().find_first_of("*?") != std::string::npos;
+  if (pattern && error == ENOENT)
+    throw InputError(path_.string() + ": cannot open: " + std::strerror(error) +
+                     "; give the folder, not a pattern");
+  fail_to_open(path_, "open", error);
 }
 
 bool InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {

@@ -7,6 +7,8 @@
 
 #include <motes/base/errors.h>
 
+#include "io/files/open_error.h"
+
 namespace motes::io::detail::zarr {
 namespace {
 
@@ -41,8 +43,7 @@ bool is_inside(const fs::path& file, const fs::path& folder) {
 Store::Store(fs::path root) : root_(std::move(root)) {
   std::error_code error;
   canonical_ = fs::canonical(root_, error);
-  if (error)
-    throw InputError(root_.string() + ": cannot open the folder: " + error.message() + "; check the path");
+  if (error) fail_to_open(root_, "open the folder", error.value());
 }
 
 void Store::fail(const std::string& key, const std::string& what) const {
@@ -64,9 +65,11 @@ fs::path Store::locate(const std::string& key) const {
 std::unique_ptr<InputFile> Store::open(const std::string& key) const {
   const fs::path path = locate(key);
   std::error_code error;
-  if (!fs::exists(path, error)) return nullptr;  // one call: most chunks of a sparse array are missing
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::not_found) return nullptr;  // most chunks of a sparse array are missing
+  if (error) fail_to_open(path, "open", error.value());
   const fs::path canonical = fs::canonical(path, error);
-  if (error) return nullptr;
+  if (error) fail_to_open(path, "open", error.value());  // for instance a link to what does not exist
   if (!is_inside(canonical, canonical_))
     fail(key, "is a link that leaves the store and is not followed; copy its target into the store");
   return std::make_unique<InputFile>(path);
