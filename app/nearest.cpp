@@ -41,7 +41,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     std::size_t distance = edit_distance(typed, candidate);
     const std::string_view name = last_part(candidate);
     const bool moved = !last_part(typed).empty() && last_part(typed) == name;
-    const bool begun = typed.size() > 2 && name.starts_with(typed);  // `gate` of linking.gate_um
+    // `gate` of linking.gate_um, `--out` of --output
+    const bool begun = typed.size() > 2 && (name.starts_with(typed) || candidate.starts_with(typed));
     if (moved || begun) distance = std::min<std::size_t>(distance, 1);
     if (best == nullptr || distance < best_distance) {
       best = &candidate;
@@ -58,8 +59,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     return text.substr(std::min(text.find_first_not_of('-'), text.size()));
   };
   const std::size_t length = letters(word).size();
-  const bool like =
-      !name.empty() && edit_distance(letters(word).substr(0, kLongestWord), letters(name)) * 2 <= length;
+  const std::string_view typed = letters(word).substr(0, kLongestWord);
+  const bool like = !name.empty() && (edit_distance(typed, letters(name)) * 2 <= length ||
+                                      (length > 2 && letters(name).starts_with(typed)));
   return like ? "; did you mean '" + name + "'? See " + help : "; see " + help;
 }
 

@@ -17,10 +17,11 @@ struct Short {
   ShortOptionSet set;  ///< smallest set that has it
 };
 
-constexpr std::array<Short, 7> kShort{
+constexpr std::array<Short, 8> kShort{
     {{"voxel", "input.voxel_um", "Z,Y,X or UM", ShortOptionSet::units},
      {"dt", "input.dt_s", "SECONDS", ShortOptionSet::units},
      {"channel", "input.channel", "N", ShortOptionSet::detection},
+     {"axes", "input.axes", "LETTERS", ShortOptionSet::detection},
      {"radius", "detection.radius_um", "UM or Z,Y,X", ShortOptionSet::detection},
      {"threshold", "detection.threshold", "QUALITY", ShortOptionSet::detection},
      {"gate", "linking.gate_um", "UM", ShortOptionSet::linking},

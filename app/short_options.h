@@ -15,7 +15,7 @@ using ShortOptions = std::map<std::string, std::string>;
 /// Each set includes the ones before it.
 enum class ShortOptionSet {
   units,      ///< --voxel, --dt: for files of tracks
-  detection,  ///< --channel, --radius, --threshold
+  detection,  ///< --channel, --axes, --radius, --threshold
   linking,    ///< --gate, --min-length
 };
 

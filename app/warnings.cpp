@@ -104,7 +104,7 @@ std::vector<std::string> track_warnings(const TrackSet& tracks) {
   if (tracks.tracks() > 1 && *first == *last)
     return {fmt::format(
         "all detections are in frame {}, so there is nothing to link: if the planes of an image are times, "
-        "set --set input.axes=TYX; for a table, check the frame column",
+        "give --axes TYX; for a table, check the frame column",
         *first)};
   std::size_t single = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)

@@ -52,7 +52,7 @@ void read_axes(const Lines& lines, TiffMetadata& found) {
       return;
     }
     found.notes.push_back(
-        "ImageJ calls every plain stack 'slices': if the pages are times, set input.axes: TYX");
+        "ImageJ calls every plain stack 'slices': if the pages are times, give --axes TYX");
     return;
   }
   found.open_reason =

@@ -120,7 +120,7 @@ ImageMetadata read_plain_array(const Store& store, const FrameOptions& options) 
   if (!named)
     throw InputError(
         fmt::format("{}: is a Zarr array of {} axes without OME metadata, so their order is unknown; "
-                    "set input.axes to their order, slowest first, for instance 'TZYX'{}",
+                    "set input.axes (--axes) to their order, slowest first, for instance 'TZYX'{}",
                     store.root().string(), array.rank(), ask_for_calibration({}, options)));
   found.units.assign(found.names.size(), "");
   found.scale.assign(found.names.size(), 1.0);

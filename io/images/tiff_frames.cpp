@@ -112,11 +112,11 @@ TiffMetadata consult_metadata(PageFile& file, const FrameOptions& options) {
 PageMap layout_from_metadata(const TiffMetadata& metadata, const PageFile& file,
                              const FrameOptions& options) {
   if (!metadata.open_reason.empty()) {
-    throw InputError(
-        fmt::format("{}: {}; set input.axes to the order of its {} pages, slowest first, for instance "
-                    "'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per time){}",
-                    file.path().string(), metadata.open_reason, file.pages(),
-                    ask_for_calibration(metadata.calibration, options)));
+    throw InputError(fmt::format(
+        "{}: {}; set input.axes (--axes) to the order of its {} pages, slowest first, for instance "
+        "'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per time){}",
+        file.path().string(), metadata.open_reason, file.pages(),
+        ask_for_calibration(metadata.calibration, options)));
   }
   const auto planes = page_count(metadata.axes);
   // An OME-TIFF may have further images after the first.

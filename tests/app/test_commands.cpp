@@ -33,6 +33,9 @@ TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"trak", "a.tif"}, 2, "did you mean 'track'");
   fails({"track", "a.tif", "--theads", "2"}, 2, "did you mean '--threads'");
   fails({"track", "--outputt=x", "a.tif"}, 2, "did you mean '--output'");
+  fails({"track", "--out", "x", "a.tif"}, 2, "did you mean '--output'");
+  fails({"help", "linking.gat"}, 2, "did you mean 'linking.gate_um'");
+  fails({"version"}, 2, "motes --version does that");
   fails({"track", "a.tif", "b.tif"}, 2, "one argument too many for 'track'; an output is given as -o b.tif");
   const TempDir images;
   for (const char* name : {"0.png", "1.png"}) write_file(images / name, "");
@@ -40,7 +43,10 @@ TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"track", (images / "*.png").string()}, 3, "give the folder, not a pattern");
   fails({"score", "a.csv", "b.csv"}, 2, "give both as --truth FILE --tracks FILE");
   fails({"--frob"}, 2, "unknown option '--frob'");
-  fails({"track", "--axes", "TYX", "a.tif"}, 2, "it is a setting: --set input.axes=...");
+  fails({"track", "--polarity", "dark", "a.tif"}, 2, "it is a setting: --set detection.polarity=...");
+  fails({"track", "--axis", "TYX", "a.tif"}, 2, "did you mean '--axes'");
+  fails({"track", "--", "-a.tif", "-o", "b"}, 2, "'-o' is one argument too many");
+  fails({"info", "-o=a.tif"}, 2, "unknown option '-o'");
   fails({"track", "--max-gap=2", "a.tif"}, 2, "--set linking.max_gap=...");
   fails({"track", "https://host/a.tif"}, 2, "motes reads local files");
   fails({"track", "-"}, 2, "does not read standard input");

@@ -108,7 +108,7 @@ TEST_CASE("A single frame gives a warning, and an output folder that is a file a
   const Outcome one = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t").string()});
   CHECK(one.code == 0);
   CHECK_THAT(one.err, Contains("all detections are in frame 3, so there is nothing to link") &&
-                          Contains("--set input.axes=TYX"));
+                          Contains("--axes TYX"));
   const Outcome file = run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "t.csv").string()});
   CHECK(file.code == 4);
   CHECK_THAT(file.err, Contains("t.csv is a file, not a folder; choose another with -o"));
