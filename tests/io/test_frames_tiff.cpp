@@ -1,6 +1,5 @@
 
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
 
 #include <motes/io/frame_source.h>
 
@@ -181,68 +180,6 @@ TEST_CASE("images with 0 as white are inverted, by the tag", "[frames]") {
         },
         white.voxels);
   }
-}
-
-TEST_CASE("1-bit masks of tifffile keep their ones, which it calls black", "[frames]") {
-  const TempDir dir;
-  TiffSpec spec = pages_with(2, R"({"shape": [2, 11, 13], "axes": "ZYX"})");
-  spec.bits = 1, spec.pattern = [](int value) { return std::uint64_t(value % 2); };
-  spec.white_is_zero = true;
-  const auto first = [&] { return voxel_at(open_frames(save_tiff(dir / "a.tif", spec))->read(0), 0, 0, 1); };
-  REQUIRE(voxel_value(0, 0, 1) % 2 == 1);
-  CHECK(first() == 0);  // a scanner's ink
-  spec.software = "tifffile.py";
-  CHECK(first() == 1);
-}
-
-TEST_CASE("RGB of equal channels is read as grey, in every layout", "[frames]") {
-  const TempDir dir;
-  for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32})
-    for (const int samples : {3, 4})
-      for (const int layout : {0, 1, 2, 3, 4}) {
-        if (samples == 4 && type == VoxelType::f32) continue;
-        CAPTURE(to_string(type), samples, layout);
-        TiffSpec spec = pages_with(3, layout == 4 ? ome("XYCZT", samples, 3, 1, "<TiffData/>") : "");
-        spec.rgb = true, spec.samples = samples, spec.type = type;
-        spec.planar = layout == 1 || layout == 3;
-        spec.tile = layout == 2 || layout == 3 ? 16 : 0;
-        spec.width = layout == 4 ? 13 : 37;
-        spec.big_endian = layout == 1;
-        const std::string trailing =
-            fmt::format("{{\"shape\": [3, 11, 37, {}], \"axes\": \"ZYXS\"}}", samples);
-        const std::string leading =
-            fmt::format("{{\"shape\": [3, {}, 11, 37], \"axes\": \"ZSYX\"}}", samples);
-        if (layout != 4) spec.description = spec.planar ? leading : trailing;
-        const auto path = save_tiff(dir / "a.tif", spec);
-        const auto source = open_frames(path);
-        REQUIRE(source->info().shape == Shape3{3, 11, spec.width});
-        CHECK(source->info().type == type);
-        CHECK(source->info().channels == 1);
-        const VolumeFrame frame = source->read(0);
-        for (int z = 0; z < 3; ++z) CHECK(plane_is_page(frame, z, z));
-        spec.tint = [](int page, int y, int x, int channel) {
-          return page == 1 && (y > 5 || (y == 5 && x > 6)) && channel == 2 ? 1 : 0;
-        };
-        save_tiff(path, spec);
-        CHECK_THAT(message_of<InputError>([&] { open_frames(path)->read(0); }),
-                   Contains("page 2 of 3") && Contains("in colour") && Contains("x 7, y 5"));
-      }
-}
-
-TEST_CASE("Transparent RGB, several samples that are no colours, and claims of both are refused",
-          "[frames]") {
-  const TempDir dir;
-  TiffSpec spec;
-  spec.rgb = true, spec.samples = 4, spec.type = VoxelType::f32;  // an alpha of 32 ones is no opaque float
-  const auto message = [&] {
-    save_tiff(dir / "a.tif", spec);
-    return message_of<InputError>([&] { open_frames(dir / "a.tif")->read(0); });
-  };
-  CHECK_THAT(message(), Contains("floating-point alpha"));
-  spec.samples = 5, spec.type = VoxelType::u8;
-  CHECK_THAT(message(), Contains("5 samples per pixel"));
-  spec.rgb = false, spec.samples = 3;
-  CHECK_THAT(message(), Contains("3 samples per pixel"));
 }
 
 TEST_CASE("incomplete ImageJ metadata, or ones that contradict the file", "[frames][imagej]") {
