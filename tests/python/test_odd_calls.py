@@ -488,3 +488,12 @@ def test_an_argument_that_has_no_truth_is_refused():
 
     with pytest.raises(ValueError, match="truth value"):
         solve([[1.0]], np.array([1, 2]))
+
+
+def test_files_of_unknown_axes_name_the_argument(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    tifffile.imwrite(tmp_path / "a.tif", np.zeros((6, 8, 8), np.uint8))
+    with pytest.raises(motes.InputError, match="give axes= to the order of its 6 pages") as refused:
+        motes.track(tmp_path / "a.tif")
+    assert "--" not in str(refused.value)
+    assert len(motes.track(tmp_path / "a.tif", axes="TYX", voxel_um=1, dt_s=1).tracks) == 0
