@@ -80,6 +80,14 @@ TEST_CASE("belief propagation is exact if the candidate links form a tree") {
     propagate_beliefs({1}, points, {}, model, nothing, candidates, 8, one);
     propagate_beliefs({2}, points, {}, model, nothing, candidates, 8, two);
     CHECK(one.from_source == two.from_source);
+    // The same with a weight of 1 for each pair of links.
+    VelocityModel any_turn = nothing;
+    any_turn.form = PersistenceForm::turning;
+    any_turn.by_lag[0][0][0].known = true;
+    JointBeliefs three;
+    propagate_beliefs({1}, points, {}, model, any_turn, candidates, 8, three);
+    CHECK(one.from_source == three.from_source);
+    CHECK(one.from_target == three.from_target);
     const auto exact = exact_odds(points, model, candidates);
     for (std::size_t e = 0; e < exact.size(); ++e) CHECK(one.odds(e) == Approx(exact[e]).epsilon(1e-6));
   }

@@ -59,9 +59,15 @@ Incoming incoming(int threads, const SeriesPoints& points, int lags, const Serie
 struct Weights {
   std::vector<double> link;               ///< [candidates] L_f
   std::vector<double> end, birth, alone;  ///< [points]
-  std::vector<Offset> offsets;            ///< [points + 1] into `pair`
+  std::vector<Offset> offsets;            ///< [points + 1] into `pair`; empty if each g(f | e) is 1
   RawArray<float> pair;  ///< [triplets] g(f | e), by detection, link in, link out; then padding of 0
 };
+
+/// Whether any link depends on the one before.
+bool persists(const VelocityModel& velocity) {
+  return std::any_of(velocity.by_lag.begin(), velocity.by_lag.end(),
+                     [](const auto& sides) { return sides[0][0].known || sides[0][1].known; });
+}
 
 Weights weights_of(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                    const SeriesModel& model, const VelocityModel& velocity,
@@ -70,13 +76,16 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
   const auto n = points.size();
   out.link.resize(candidates.to.size());
   out.end.resize(n), out.birth.resize(n), out.alone.resize(n);
-  out.offsets.assign(n + 1, 0);
-  for (std::size_t i = 0; i < n; ++i)
-    out.offsets[i + 1] = out.offsets[i] + (in.offsets[i + 1] - in.offsets[i]) *
-                                              (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
-  // The last read of whole lanes goes beyond the last pair.
-  out.pair = RawArray<float>(at(out.offsets.back()) + kLanes);
-  std::fill_n(out.pair.data() + out.offsets.back(), kLanes, 0.0F);
+  const bool pairs = persists(velocity);
+  if (pairs) {
+    out.offsets.assign(n + 1, 0);
+    for (std::size_t i = 0; i < n; ++i)
+      out.offsets[i + 1] = out.offsets[i] + (in.offsets[i + 1] - in.offsets[i]) *
+                                                (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
+    // The last read of whole lanes goes beyond the last pair.
+    out.pair = RawArray<float>(at(out.offsets.back()) + kLanes);
+    std::fill_n(out.pair.data() + out.offsets.back(), kLanes, 0.0F);
+  }
   const MeetingGains gains(velocity, model);
   const std::int32_t last = points.frames() - 1;
   const auto count = static_cast<std::int64_t>(n);
@@ -97,8 +106,9 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
         double cost = model.link_cost(t, lag, length_of(d));
         if (lag > 1 && occlusion != nullptr) cost -= occlusion->gain(prediction, static_cast<Index>(i), j);
         out.link[at(f)] = std::max(kLeastWeight, std::exp(-cost) / points.density[at(points.slot[at(j)])]);
-        moves.push_back(gains.leaving(lag, {d.x * unit, d.y * unit, d.z * unit}));
+        if (pairs) moves.push_back(gains.leaving(lag, {d.x * unit, d.y * unit, d.z * unit}));
       }
+      if (!pairs) continue;
       std::size_t place = at(out.offsets[i]);
       for (Offset k = in.offsets[i]; k < in.offsets[i + 1]; ++k) {
         const Index p = candidates.from[in.links[at(k)]];
@@ -157,6 +167,13 @@ MOTES_CLONES void add_leaving(const float* pair, const std::vector<double>& weig
   }
 }
 
+/// The sum of whole lanes, in the order of add_leaving.
+double sum_of(const std::vector<double>& weighed) {
+  double lanes[kLanes] = {};
+  for (std::size_t f = 0; f < weighed.size(); ++f) lanes[f % kLanes] += weighed[f];
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
 /// The new message along a link. `sum`: weight of all states with the link, for a message of 1 from its other
 /// end; `back`: that message; `all`: weight of all states. A damped message is the geometric mean of the old
 /// and the new one.
@@ -186,8 +203,12 @@ struct Sweeper {
           m.arriving.push_back(beliefs.from_source[e]);
           all += m.arriving.back() * w.end[i];
         }
-        m.sum.assign(whole_lanes(outs), w.birth[i]);
-        add_arriving(w.pair.data() + w.offsets[i], m.arriving, outs, m.sum);
+        if (w.offsets.empty()) {
+          m.sum.assign(outs, std::accumulate(m.arriving.begin(), m.arriving.end(), w.birth[i]));
+        } else {
+          m.sum.assign(whole_lanes(outs), w.birth[i]);
+          add_arriving(w.pair.data() + w.offsets[i], m.arriving, outs, m.sum);
+        }
         for (std::size_t f = 0; f < outs; ++f) {
           m.sum[f] *= w.link[first + f];
           all += beliefs.from_target[first + f] * m.sum[f];
@@ -212,8 +233,12 @@ struct Sweeper {
           m.weighed[f] = beliefs.from_target[first + f] * w.link[first + f];
           all += m.weighed[f] * w.birth[i];
         }
-        m.sum.assign(links_in.size(), w.end[i]);
-        add_leaving(w.pair.data() + w.offsets[i], m.weighed, outs, m.sum);
+        if (w.offsets.empty()) {
+          m.sum.assign(links_in.size(), w.end[i] + sum_of(m.weighed));
+        } else {
+          m.sum.assign(links_in.size(), w.end[i]);
+          add_leaving(w.pair.data() + w.offsets[i], m.weighed, outs, m.sum);
+        }
         for (std::size_t e = 0; e < links_in.size(); ++e) all += beliefs.from_source[links_in[e]] * m.sum[e];
         for (std::size_t e = 0; e < links_in.size(); ++e) {
           double& message = beliefs.from_target[links_in[e]];
