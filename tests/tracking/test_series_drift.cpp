@@ -11,6 +11,8 @@
 
 #include "tests/tracking/walkers.h"
 #include "tracking/link/series_drift.h"
+#include "tracking/link/series_rounds.h"
+#include "tracking/link/series_shared_motion.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -165,4 +167,25 @@ TEST_CASE("particles that move as far as their spacing: chance neighbours are no
   CHECK_FALSE(links.drift);
   CHECK_FALSE(links.rotation);
   CHECK(testing::share_wrong(series, links) < 0.85);
+}
+
+TEST_CASE("links show whether particles rest") {
+  const auto rest = [](int n, double own, const auto& shift) {
+    const SeriesPoints points = pool_points(drifting(n, 20, own, 1, shift));
+    const SeriesOptions options;
+    int solved = 0;
+    Rounds plain({1}, points, options, {}, solved);
+    plain.plain(4, kPlainRounds);
+    return rests({1}, plain);
+  };
+  const auto none = [](int) { return Vec3{}; };
+  CHECK(rest(100, 0.1, none));
+  // Particles that move far, or are too few, show nothing.
+  CHECK_FALSE(rest(100, 0.5, none));
+  CHECK_FALSE(rest(8, 0.05, none));
+  // Motions too small for wrong links.
+  CHECK_FALSE(rest(100, 0.03, [](int) { return Vec3{0.05, 0.02, 0}; }));
+  CHECK_FALSE(rest(100, 0.03, [](int t) { return Vec3{0.1 * std::cos(t), 0.1 * std::sin(t), 0}; }));
+  // One frame in which all move far.
+  CHECK_FALSE(rest(100, 0.1, [](int t) { return t == 9 ? Vec3{1.1, 0.4, 0} : Vec3{}; }));
 }

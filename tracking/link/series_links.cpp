@@ -138,10 +138,11 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   out.evidence.coherence = best.coherence();
   const bool few = points.size() <= kMostForAnyField;
   if (out.evidence.coherence <= kLeastCoherence && (quick || !few)) {
-    if (!quick && all <= kMostForField && !choice.untried.rotation)
+    if (!quick && all <= kMostForField && !choice.untried.rotation && !rests(execution, best))
       try_rotation(execution, options, done, lags, best, out);
     return best;
   }
+  if (out.evidence.coherence <= kLeastCoherence && rests(execution, best)) return best;
   if (all > kMostForField) {
     out.skipped.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
                           " detections, over " + std::to_string(kMostForField));

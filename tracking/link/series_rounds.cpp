@@ -208,20 +208,23 @@ double Rounds::steps() const {
 
 double Rounds::coherence() {
   const SeriesLinking sample = some_frames();
-  const Prediction field = predict_by_field(execution_, *points_, lists(), sample, 1);
+  return gain_of(predict_by_field(execution_, *points_, lists(), sample, 1), sample);
+}
+
+double Rounds::gain_of(const Prediction& motion, const SeriesLinking& sample) const {
   SeriesModel one = model_;
   one.elapsed = {1};
   one.growth.resize(1);
   one.shape.resize(1, RadialDensity(points_->dims));
   const SeriesModel plain = fit_model(execution_, *points_, {}, sample, one);
-  const SeriesModel shared = fit_model(execution_, *points_, field, sample, one);
+  const SeriesModel shared = fit_model(execution_, *points_, motion, sample, one);
   double gain = 0, links = 0;
   for (std::size_t i = 0; i < points_->size(); ++i) {
     const Index j = sample.next[i];
     if (j < 0 || points_->slot[static_cast<std::size_t>(j)] != points_->slot[i] + 1) continue;
     const auto from = static_cast<Index>(i);
     gain += plain.link_cost(points_->slot[i], 1, length_of(residual(*points_, {}, from, j))) -
-            shared.link_cost(points_->slot[i], 1, length_of(residual(*points_, field, from, j)));
+            shared.link_cost(points_->slot[i], 1, length_of(residual(*points_, motion, from, j)));
     links += 1;
   }
   return links > 0 ? gain / links : 0;

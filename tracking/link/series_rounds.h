@@ -135,8 +135,13 @@ class Rounds {
   /// scatter of the gains of single detections (Vuong 1989).
   double surely_likelier(const Rounds& other, double errors) const;
 
+  /// The links of evenly spaced frames, a sample of about kCoherenceSample links.
+  SeriesLinking some_frames() const;
+
   /// The gain in nats per link over one frame by predictions by neighbours, where no link predicts itself.
   double coherence();
+  /// The same by predictions that were made from the links of `sample`, for these links.
+  double gain_of(const Prediction& motion, const SeriesLinking& sample) const;
 
   /// Factors that make residuals equally long along all axes (series_axes.h).
   Vec3 axis_factors() const {
@@ -173,8 +178,6 @@ class Rounds {
   /// The same with persistence, unless it is known.
   void refit();
   int field_rounds() const;
-  /// The links of evenly spaced frames, a sample of about kCoherenceSample links.
-  SeriesLinking some_frames() const;
   /// Computes predictions by neighbours, or by the common motion, from the current links.
   void predict(int lags);
   SeriesCandidates likely(const SeriesModel& model, int lags);

@@ -17,6 +17,12 @@ inline constexpr std::size_t kMostForAnyField = 20'000;
 /// links gave up to 0.08; samples that move as a whole gave 1 to 6.
 inline constexpr double kLeastFieldGain = 0.1;
 
+/// Whether the links without prediction show that the detections do not move together: in every frame most
+/// links are so short that they cannot be by chance, and neither a drift nor a rotation fitted to them
+/// predicts them better. Then motions that lead to other links need not be tried. (Whether neighbours move
+/// together is Rounds::coherence.) Expected O(points).
+bool rests(const Execution& execution, Rounds& plain);
+
 /// Replaces the rounds by those with a common drift, if these are more likely.
 void try_drift(const Execution& execution, const SeriesOptions& options, const std::function<void(int)>& done,
                int lags, Rounds& best, SeriesLinks& out);
