@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <span>
@@ -18,6 +19,7 @@
 #include "tracking/link/partner_share.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_pairs.h"
+#include "tracking/link/series_rounds.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -286,4 +288,23 @@ TEST_CASE("particles that keep their direction are linked if they move as far as
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(links.joint);
   CHECK(right_share(frames, links.linking) > 0.85);
+}
+
+TEST_CASE("a second start searches candidates again for another model") {
+  const auto frames =
+      particles(300, 12, 1, [](std::mt19937_64& rng, int, int) { return 0.25 * direction(rng); });
+  const SeriesPoints points = pool_points(frames);
+  const SeriesOptions options;
+  int solved = 0;
+  const auto start_from = [&](const SeriesLinking& links, int rounds) {
+    Rounds out({1}, points, options, {}, solved);
+    out.plain_from(links, 4, rounds, std::numeric_limits<double>::infinity());
+    return out;
+  };
+  // A start that expects far more gaps than there are.
+  SeriesLinking few = link_pair_by_pair({1}, points, options.gate);
+  for (std::size_t i = 0; i < few.next.size(); ++i)
+    if (i % 3 != 0 && few.next[i] >= 0)
+      few.previous[static_cast<std::size_t>(few.next[i])] = -1, few.next[i] = -1;
+  CHECK(start_from(few, 1).candidates_.to != start_from(few, 2).candidates_.to);
 }

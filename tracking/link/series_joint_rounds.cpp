@@ -36,6 +36,7 @@ constexpr int kRoundsOfHope = 6;
 
 bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
   SeriesCandidates all = std::move(candidates_);
+  found_with_.reset();
   SeriesModel model;
   JointBeliefs beliefs;
   bool settled = false;
@@ -113,6 +114,7 @@ bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
     solution_.linking = SeriesLinking::none(points_->size());
   if (!prediction_.by_lag.empty()) predict(model_.lags());
   candidates_ = {};
+  found_with_.reset();
   const SeriesCandidates all = find_candidates(execution_, *points_, prediction_, model_, model_.lags(),
                                                &solution_.linking, kJointNats, kJointCandidates, &grids());
   std::vector<char> keep = cheap_candidates(

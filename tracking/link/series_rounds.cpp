@@ -36,8 +36,28 @@ constexpr double kSettledForBeliefs = 5e-3;
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
 
+/// A second start keeps candidates for another model if no link becomes cheaper by more than this, compared
+/// with a link over one frame. Compared are links of kLengths scales.
+constexpr double kAlikeNats = 1.5, kLengths[] = {1, 4};
+
 /// If beta rises by less than this from one round to the next, it will not reach the limit.
 constexpr double kRisingBeta = 0.01;
+
+/// Whether the candidates that were found with one model serve for another.
+bool serve(const SeriesModel& found, const SeriesModel& now) {
+  if (found.lags() != now.lags()) return false;
+  for (std::int32_t t = 0; t < std::ssize(now.scale); ++t) {
+    const auto more = [&](int lag, double scales) {
+      const double length = scales * now.scale_of(t, lag);
+      return now.link_cost(t, lag, length) - found.link_cost(t, lag, length);
+    };
+    const double common = more(1, kLengths[0]);
+    for (int lag = 1; lag <= now.lags(); ++lag)
+      for (const double scales : kLengths)
+        if (!(more(lag, scales) >= common - kAlikeNats)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -68,7 +88,7 @@ bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
   for (int round = 0; round < rounds; ++round) {
     fit();
     if (round == 0) expect_misses(ends);
-    if (round < kPlainFinds) find(lags);
+    if (round < kPlainFinds) find_again(lags);
     const bool moves = improve();
     if (round > 0 && known != nullptr &&
         static_cast<double>(changed_links(*known, solution_.linking)) <
@@ -322,8 +342,15 @@ SeriesCandidates Rounds::likely(const SeriesModel& model, int lags) {
 }
 
 void Rounds::find(int lags) {
+  found_with_.reset();
   lags_ = lags;
   if (!in_windows()) candidates_ = likely(model_, lags);
+}
+
+void Rounds::find_again(int lags) {
+  if (found_with_ && lags == lags_ && serve(*found_with_, model_)) return;
+  find(lags);
+  found_with_ = std::make_shared<const SeriesModel>(model_);
 }
 
 bool Rounds::improve() {

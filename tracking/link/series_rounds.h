@@ -182,6 +182,8 @@ class Rounds {
   void predict(int lags);
   SeriesCandidates likely(const SeriesModel& model, int lags);
   void find(int lags);
+  /// The same without predictions. Keeps the candidates of a similar model.
+  void find_again(int lags);
   /// Finds the next linking; returns whether it differs.
   bool improve();
   void expect_misses(double least_ends = kLeastEnds);
@@ -215,6 +217,7 @@ class Rounds {
   double moved_ = 1;                            ///< share of links that the last round changed
   double nats_ = 0;                             ///< result of nats_of_links
   bool known_ = false;  ///< parameters come from a part and are not fitted to the linking yet
+  std::shared_ptr<const SeriesModel> found_with_;  ///< by which find_again found candidates_; or null
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;
