@@ -23,8 +23,8 @@ using motes::tracking::detect::without_padding;
 const Execution kTwo{2};
 constexpr Shape3 kShape{16, 96, 112};
 
-enum class Kind { columns, planes, circle, skewed };
-constexpr Kind kKinds[] = {Kind::columns, Kind::planes, Kind::circle, Kind::skewed};
+enum class Kind { columns, planes, circle, skewed, lost };
+constexpr Kind kKinds[] = {Kind::columns, Kind::planes, Kind::circle, Kind::skewed, Kind::lost};
 
 bool is_data(Kind kind, double z, double y, double x) {
   switch (kind) {
@@ -36,6 +36,8 @@ bool is_data(Kind kind, double z, double y, double x) {
       return (y - 48) * (y - 48) + (x - 56) * (x - 56) <= 42 * 42;
     case Kind::skewed:
       return x >= 2 * z && x < 80 + 2 * z;
+    case Kind::lost:
+      return std::round(z) != 8;
   }
   return true;
 }

@@ -1,7 +1,8 @@
-/// In each row (x) the runs of the padding's value at both ends are padding. The rest of the row is data,
-/// even where it contains that value. Padding is replaced by the mirror image of the data: in rows, then in
-/// planes, then across planes. So a filter meets neither an edge nor noise of another strength. The voxel at
-/// the border is not repeated, so that no maximum has a neighbour of equal height.
+/// In each row (x) the runs of the padding's value at both ends are padding, and so are planes of that value
+/// alone. The rest of the row is data, even where it contains that value. Padding is replaced by the mirror
+/// image of the data: in rows, then in planes, then across planes. So a filter meets neither an edge nor
+/// noise of another strength. The voxel at the border is not repeated, so that no maximum has a neighbour of
+/// equal height.
 
 #include "tracking/detect/padding.h"
 
@@ -59,6 +60,18 @@ T corner_value(const T* voxels, const Shape3& s) {
   return most;
 }
 
+/// The value of the first plane without any other value, as of a plane that was lost; else that of the
+/// corners.
+template <class T>
+T padding_value(const T* voxels, const Shape3& s) {
+  const std::int64_t size = s.ny * s.nx;
+  for (std::int64_t z = 0; z < s.nz; ++z) {
+    const T* plane = voxels + z * size;
+    if (std::all_of(plane, plane + size, [&](T value) { return value == *plane; })) return *plane;
+  }
+  return corner_value(voxels, s);
+}
+
 template <class T>
 Extent data_of_row(const T* row, std::int64_t nx, T value) {
   Extent data{0, nx};
@@ -82,7 +95,7 @@ class Padding {
       : threads_(thread_count(execution)),
         shape_(shape),
         voxels_(voxels),
-        value_(corner_value(voxels, shape)),
+        value_(padding_value(voxels, shape)),
         rows_(at(shape.nz * shape.ny)) {}
 
   /// Finds the padding. False if there is too little or too much.
