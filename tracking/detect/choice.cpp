@@ -20,6 +20,7 @@
 #include "tracking/detect/evidence.h"
 #include "tracking/detect/likely_spots.h"
 #include "tracking/detect/lines.h"
+#include "tracking/detect/objects.h"
 #include "tracking/detect/resolved_spots.h"
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
@@ -387,6 +388,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
                     const ChoiceOptions& options) {
   const Shape3& shape = frame.shape;
   const bool by_rate = options.false_spots.has_value();
+  if (!by_rate && !options.comparing && options.polarity == Polarity::bright)
+    if (std::optional<Choice> objects = objects_on_empty_ground(frame, maxima)) return *objects;
   NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   ChoiceOptions automatic = options;
   automatic.false_spots.reset();

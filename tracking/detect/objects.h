@@ -1,0 +1,20 @@
+#pragma once
+/// Objects on an empty ground, as in masks and in frames in which a threshold set the background to one
+/// value.
+
+#include <optional>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tracking/detect/choice.h"
+
+namespace motes::tracking::detect {
+
+/// All maxima that are objects, if the frame has no noise between them; none otherwise. The shape of a mask
+/// is no Gaussian, so that scores say little. Without noise, voxels over the lowest value lie side by side,
+/// and hardly any maximum responds less than half as much as most do. (Responses of specks left of clipped
+/// noise are exponentially distributed; labels have many values.) `maxima`: of bright spots. O(maxima log
+/// maxima).
+std::optional<Choice> objects_on_empty_ground(const VolumeFrame& frame, const ScoredMaxima& maxima);
+
+}  // namespace motes::tracking::detect
