@@ -14,6 +14,7 @@
 namespace motes::tracking::detect {
 namespace {
 
+constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kTouching = 5;         // largest distance of touching spots, in sigma
 constexpr double kTouchingShare = 0.4;  // least share of round spots that touch another
 constexpr double kAlike = 0.25;         // least ratio of their responses
@@ -27,6 +28,7 @@ constexpr double kBlocks = 3;        // sigma in voxels: wider filters score blo
 constexpr double kNoiseScore = 1.1;  // highest score of noise, in units of the stretch
 constexpr double kInCrowd = 0.8;  // least response of spots in a crowd, relative to the least of other spots
 constexpr double kAgree = 1.5;    // most times as many spots by score as by response
+constexpr double kLowered = 0.7;  // least ratio of a level of scores by their tail to that of noise
 constexpr double kFalseShare = 0.05;  // of false spots among those by response
 // Least score, relative to the level, of pairs that touch, unlike edges of specks.
 constexpr double kUnroundOver = 1.5;
@@ -64,7 +66,6 @@ void take_touching(const Execution& execution, const Filter& filter, std::vector
 }
 
 void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<double> scores;
   for (const LikelySpot& one : likely)
     if (one.taken && one.is_round) scores.push_back(one.spot.score);
@@ -129,7 +130,6 @@ struct TailLevel {
 
 /// The level for the round ones among `all` maxima.
 TailLevel level_over_others(const std::vector<LikelySpot>& all) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<double> responses;
   for (const LikelySpot& one : all)
     if (one.is_round) responses.push_back(one.response);
@@ -170,6 +170,27 @@ bool are_lopsided(const std::vector<double>& responses, std::span<const double> 
 
 }  // namespace
 
+namespace {
+
+/// Takes the round maxima whose scores exceed the tail of the other positive ones instead, if they are more.
+/// (Near a bright background, clipping lowers responses, while scores are relative to the noise nearby.)
+/// `noise`: the score that noise reaches.
+void take_over_tail_of_scores(std::span<const double> scores, double noise, std::vector<LikelySpot>& all) {
+  std::vector<double> squares;
+  for (const double score : scores)
+    if (score > 0) squares.push_back(score * score);
+  const double least = level_over_tail(squares, kFalseShare).value_or(kNone);
+  if (!(least >= kLowered * kLowered * noise * noise) || !std::isfinite(least)) return;
+  const double level = std::sqrt(first_valley(squares, middle_of_gap(squares, least)));
+  if (count_over(scores, level) <= count_taken(all)) return;
+  for (LikelySpot& one : all) {
+    one.taken = one.is_round && one.spot.score >= level;
+    one.spot.over = one.spot.score / level;
+  }
+}
+
+}  // namespace
+
 NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                           std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
@@ -180,6 +201,7 @@ NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clip
     one.taken = one.spot.score > 0 && tail.takes(one);
     one.spot.over = one.response / tail.level;
   }
+  if (!maxima.mostly_lowest()) take_over_tail_of_scores(maxima.scores(true), levels.least, all);
   const std::size_t before = count_taken(likely), after = count_taken(all);
   if (clipping == Clipping::smoothed_noise && before >= after &&
       static_cast<double>(before) <= kAgree * static_cast<double>(after))

@@ -59,9 +59,10 @@ struct NoiseTail {
   bool doubtful = false;    ///< the remaining spots may all be noise
 };
 
-/// In clipped frames scores say little. Takes the round maxima whose responses exceed the tail of the others
-/// (tail_law.h), or else those above a clear gap. Changes nothing if most maxima are spots, or if smoothed
-/// noise was clipped and responses give hardly fewer spots than scores, since in crowds scores are better.
+/// In clipped frames levels of scores say little. Takes the round maxima whose responses exceed the tail of
+/// the others (tail_law.h), or else those above a clear gap; or those whose scores exceed the tail of the
+/// others, if they are more. Changes nothing if most maxima are spots, or if smoothed noise was clipped and
+/// responses give hardly fewer spots than scores, since in crowds scores are better.
 NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                           std::vector<LikelySpot>& likely);
 
