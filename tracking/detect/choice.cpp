@@ -388,8 +388,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
                     const ChoiceOptions& options) {
   const Shape3& shape = frame.shape;
   const bool by_rate = options.false_spots.has_value();
-  if (!by_rate && !options.comparing && options.polarity == Polarity::bright)
-    if (std::optional<Choice> objects = objects_on_empty_ground(frame, maxima)) return *objects;
+  if (auto objects = objects_on_empty_ground(frame, maxima, options)) return *objects;
   NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   ChoiceOptions automatic = options;
   automatic.false_spots.reset();
@@ -450,7 +449,6 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
                       (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));
-
   if (levels.blends && !options.keep_blending) choice.warnings.emplace_back(kBlendWarning);
   warn_of_tail(tail, choice);
   warn_of_lines(lines, choice);

@@ -14,7 +14,8 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kEmpty = 0.5;       // least share of voxels of the lowest value
+constexpr double kEmpty = 0.9;       // least share of voxels of the lowest value
+constexpr double kDense = 0.003;     // maxima per voxel: more may be specks of one grey level
 constexpr double kSingle = 0.1;      // most single voxels, relative to independent ones
 constexpr double kMore = 1.5;        // least number of neighbours, likewise
 constexpr double kFewLow = 0.1;      // most maxima below half the median (exponential responses: 0.29),
@@ -54,7 +55,11 @@ bool are_side_by_side(const Voxels& voxels, const Shape3& s) {
 
 }  // namespace
 
-std::optional<Choice> objects_on_empty_ground(const VolumeFrame& frame, const ScoredMaxima& maxima) {
+std::optional<Choice> objects_on_empty_ground(const VolumeFrame& frame, const ScoredMaxima& maxima,
+                                              const ChoiceOptions& options) {
+  if (options.false_spots || options.comparing || options.polarity != Polarity::bright) return std::nullopt;
+  if (static_cast<double>(maxima.size()) > kDense * static_cast<double>(frame.shape.voxels()))
+    return std::nullopt;
   if (maxima.size() < kFewest || share_of_lowest(frame) <= kEmpty) return std::nullopt;
   if (!visit_voxels(frame.voxels, [&](const auto& v) { return are_side_by_side(v, frame.shape); }))
     return std::nullopt;
