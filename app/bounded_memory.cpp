@@ -19,7 +19,7 @@ namespace motes::app {
 namespace {
 
 /// Memory for detection in a frame, in bytes: its voxels, their copy without hot voxels, and the response
-/// (tracking/detect/response.h).
+/// (tracking/detect/filter/response.h).
 double detection_bytes(const io::SeriesInfo& info) {
   const double voxels = static_cast<double>(info.shape.nz) * static_cast<double>(info.shape.ny) *
                         static_cast<double>(info.shape.nx);

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "app/config.h"
 #include "app/console.h"
-#include "app/input.h"
+#include "app/options/config.h"
+#include "app/run/input.h"
 
 namespace motes::app {
 

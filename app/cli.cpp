@@ -23,8 +23,8 @@
 #include "app/build_info.h"
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/nearest.h"
-#include "app/options.h"
+#include "app/options/nearest.h"
+#include "app/options/options.h"
 
 namespace motes::app {
 namespace {

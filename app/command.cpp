@@ -15,7 +15,7 @@
 #include <motes/io/atomic_file.h>
 #include <motes/io/input_policy.h>
 
-#include "app/input.h"
+#include "app/run/input.h"
 
 namespace motes::app {
 namespace {

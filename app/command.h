@@ -13,11 +13,11 @@
 #include <motes/base/system/files.h>
 
 #include "app/cli.h"
-#include "app/command_options.h"
-#include "app/config.h"
 #include "app/console.h"
-#include "app/short_options.h"
-#include "app/stages.h"
+#include "app/options/command_options.h"
+#include "app/options/config.h"
+#include "app/options/short_options.h"
+#include "app/report/stages.h"
 
 namespace motes::app {
 

@@ -15,7 +15,7 @@
 #include "app/cli.h"
 #include "app/interrupt.h"
 #include "app/ranks.h"
-#include "app/stages.h"
+#include "app/report/stages.h"
 
 namespace {
 

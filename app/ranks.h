@@ -8,7 +8,7 @@
 #include <motes/base/communicator.h>
 #include <motes/base/execution.h>
 
-#include "app/config.h"
+#include "app/options/config.h"
 
 namespace motes::app {
 

@@ -22,12 +22,12 @@ forbid_files() { [ $# -gt 2 ] && forbid "$@"; }
 
 folders=(base matching tracking io sim app python)
 files() { find "${folders[@]}" bench examples -type f "$@" 2>/dev/null | sort; }
-readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
+readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/options/config.cpp)
 readarray -t not_system < <(find base matching tracking io sim app python -type f -name '*.[hc]*' \
   -not -path 'base/system/*' | sort)
 readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')
-readarray -t no_pictures < <(files -name '*.[hc]*' -not -path 'io/*' -not -path app/render_scene.cpp)
-readarray -t no_display < <(files -name '*.[hc]*' -not -path app/display.cpp)
+readarray -t no_pictures < <(files -name '*.[hc]*' -not -path 'io/*' -not -path app/render/scene.cpp)
+readarray -t no_display < <(files -name '*.[hc]*' -not -path app/render/display.cpp)
 readarray -t host < <(files '(' -name '*.h' -o -name '*.cpp' ')')
 readarray -t device < <(files '(' -name '*.cu' -o -name '*.cuh' ')')
 readarray -t headers < <(find base/include matching/include tracking/include io/include sim/include -name '*.h')
@@ -60,10 +60,10 @@ forbid_files 'POSIX outside base/system' '<(sys/|unistd|fcntl|poll|signal|semaph
   "${not_system[@]}"
 
 # Third-party code.
-forbid_files 'yaml-cpp outside app/config.cpp' '[<"]yaml-cpp/' "${no_yaml[@]}"
+forbid_files 'yaml-cpp outside app/options/config.cpp' '[<"]yaml-cpp/' "${no_yaml[@]}"
 forbid_files 'HDF5, TIFF, XML or codecs outside io/' '[<"](H5|hdf5|tiff|pugixml|zlib|blosc|zstd|lz4|highfive)' "${not_io[@]}"
-forbid_files 'VTK outside io/ and app/render_scene.cpp' '[<"]vtk' "${no_pictures[@]}"
-forbid_files 'X11 outside app/display.cpp' '[<"]X11/' "${no_display[@]}"
+forbid_files 'VTK outside io/ and app/render/scene.cpp' '[<"]vtk' "${no_pictures[@]}"
+forbid_files 'X11 outside app/render/display.cpp' '[<"]X11/' "${no_display[@]}"
 forbid_files 'CUDA outside .cu and .cuh' '[<"](cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
 forbid_files 'Eigen in CUDA code' '[<"]Eigen/' "${device[@]}"
 forbid_files 'third-party code in public headers' '[<"](Eigen|nanoflann|fmt|spdlog|nlohmann|CLI|vtk|H5|hdf5|tiff)' "${headers[@]}"

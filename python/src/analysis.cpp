@@ -2,7 +2,7 @@
 
 #include <motes/tracking/motion_analysis.h>
 
-#include "app/warnings.h"
+#include "app/run/warnings.h"
 #include "python/src/interruptible.h"
 #include "python/src/python.h"
 #include "python/src/track_data.h"

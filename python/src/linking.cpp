@@ -7,7 +7,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
-#include "app/warnings.h"
+#include "app/run/warnings.h"
 #include "python/src/interruptible.h"
 #include "python/src/python.h"
 

@@ -5,8 +5,8 @@
 
 #include <motes/base/errors.h>
 
-#include "app/nearest.h"
-#include "app/options.h"
+#include "app/options/nearest.h"
+#include "app/options/options.h"
 #include "app/ranks.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"

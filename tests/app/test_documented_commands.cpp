@@ -11,7 +11,7 @@
 
 #include <motes/base/errors.h>
 
-#include "app/display.h"
+#include "app/render/display.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

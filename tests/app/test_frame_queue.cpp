@@ -12,7 +12,7 @@
 
 #include <motes/base/errors.h>
 
-#include "app/frame_queue.h"
+#include "app/run/frame_queue.h"
 
 using namespace motes;
 using namespace motes::app;

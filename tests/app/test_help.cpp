@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

@@ -5,7 +5,7 @@
 
 #include <motes/base/errors.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

@@ -14,9 +14,9 @@
 #include <motes/base/errors.h>
 #include <motes/io/ome_tiff_writer.h>
 
-#include "app/display.h"
-#include "app/render_axes.h"
-#include "app/render_picture.h"
+#include "app/render/axes.h"
+#include "app/render/display.h"
+#include "app/render/picture.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"

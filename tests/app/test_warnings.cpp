@@ -10,9 +10,9 @@
 
 #include <motes/tracking/linker.h>
 
-#include "app/check_points.h"
 #include "app/progress.h"
-#include "app/warnings.h"
+#include "app/run/check_points.h"
+#include "app/run/warnings.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

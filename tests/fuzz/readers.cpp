@@ -22,7 +22,7 @@
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 
-#include "app/config.h"
+#include "app/options/config.h"
 #include "io/files/text.h"
 #include "io/images/micromanager.h"
 #include "tests/fuzz/bundle.h"

@@ -11,7 +11,7 @@
 #include <motes/tracking/confidence.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/confidence_steps.h"
+#include "tracking/link/confidence/confidence_steps.h"
 
 using namespace motes;
 using namespace motes::tracking;

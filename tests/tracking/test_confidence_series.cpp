@@ -12,9 +12,9 @@
 #include <motes/tracking/confidence.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/confidence_steps.h"
-#include "tracking/link/series_again.h"
-#include "tracking/link/series_options.h"
+#include "tracking/link/confidence/again.h"
+#include "tracking/link/confidence/confidence_steps.h"
+#include "tracking/link/series/options.h"
 
 using namespace motes;
 using namespace motes::tracking;

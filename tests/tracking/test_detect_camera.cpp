@@ -10,8 +10,8 @@
 #include <motes/tracking/log_detector.h>
 
 #include "tests/support/spots.h"
-#include "tracking/detect/camera.h"
-#include "tracking/detect/fit_noise.h"
+#include "tracking/detect/fit/camera.h"
+#include "tracking/detect/fit/fit_noise.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/selection.h"
+#include "tracking/detect/choice/selection.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <motes/tracking/log_detector.h>
 
 #include "tests/support/spots.h"
-#include "tracking/detect/gaussian_fit.h"
+#include "tracking/detect/fit/gaussian_fit.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/lines.h"
+#include "tracking/detect/choice/lines.h"
 
 namespace {
 

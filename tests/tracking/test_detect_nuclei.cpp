@@ -12,10 +12,10 @@
 
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/gaussian_fit.h"
-#include "tracking/detect/response.h"
-#include "tracking/detect/response_scale.h"
-#include "tracking/detect/scale_space.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/fit/gaussian_fit.h"
+#include "tracking/detect/size/response_scale.h"
+#include "tracking/detect/size/scale_space.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/padding.h"
+#include "tracking/detect/filter/padding.h"
 
 namespace {
 

@@ -6,12 +6,12 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/spots.h"
-#include "tracking/detect/evidence_rules.h"
-#include "tracking/detect/maxima.h"
-#include "tracking/detect/noise_sample_rules.h"
-#include "tracking/detect/response.h"
-#include "tracking/detect/spots_nearby.h"
-#include "tracking/detect/threshold.h"
+#include "tracking/detect/choice/noise_sample_rules.h"
+#include "tracking/detect/choice/spots_nearby.h"
+#include "tracking/detect/choice/threshold.h"
+#include "tracking/detect/evidence/evidence_rules.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/maxima/maxima.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/rival_size.h"
+#include "tracking/detect/size/rival_size.h"
 
 namespace {
 

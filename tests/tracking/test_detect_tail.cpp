@@ -15,8 +15,8 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/maxima_law.h"
-#include "tracking/detect/tail_law.h"
+#include "tracking/detect/choice/maxima_law.h"
+#include "tracking/detect/choice/tail_law.h"
 
 namespace {
 

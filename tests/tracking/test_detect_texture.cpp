@@ -10,8 +10,8 @@
 
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/hot_voxels.h"
-#include "tracking/detect/selection.h"
+#include "tracking/detect/choice/selection.h"
+#include "tracking/detect/filter/hot_voxels.h"
 
 using namespace motes;
 using tracking::DetectionOptions;

@@ -14,7 +14,7 @@
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
-#include "tracking/detect/fit_tilt.h"
+#include "tracking/detect/fit/fit_tilt.h"
 
 namespace {
 

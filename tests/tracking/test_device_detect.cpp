@@ -16,8 +16,8 @@
 #include "tests/support/skip.h"
 #include "tests/support/spots.h"
 #include "tracking/detect/device_search.h"
-#include "tracking/detect/evidence_rules.h"
-#include "tracking/detect/maxima_rules.h"
+#include "tracking/detect/evidence/evidence_rules.h"
+#include "tracking/detect/maxima/maxima_rules.h"
 
 using namespace motes;
 using namespace motes::tracking;

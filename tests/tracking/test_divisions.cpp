@@ -14,8 +14,8 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/score_cases.h"
-#include "tracking/link/division_scene.h"
-#include "tracking/link/divisions.h"
+#include "tracking/link/events/division_scene.h"
+#include "tracking/link/events/divisions.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "tracking/detect/fit_team.h"
-#include "tracking/detect/small_matrix_rules.h"
+#include "tracking/detect/fit/fit_team.h"
+#include "tracking/detect/fit/small_matrix_rules.h"
 
 using namespace motes::tracking::detect;
 

@@ -9,7 +9,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/gap_shares.h"
+#include "tracking/link/series/gap_shares.h"
 
 using namespace motes;
 using namespace motes::tracking;

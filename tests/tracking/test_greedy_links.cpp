@@ -11,7 +11,7 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/linker.h>
 
-#include "tracking/link/greedy_links.h"
+#include "tracking/link/pairs/greedy_links.h"
 
 using namespace motes;
 using namespace motes::tracking;

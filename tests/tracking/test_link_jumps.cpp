@@ -9,7 +9,7 @@
 
 #include <motes/tracking/series_links.h>
 
-#include "tracking/link/link_jumps.h"
+#include "tracking/link/series/link_jumps.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -9,7 +9,7 @@
 
 #include <motes/tracking/series_links.h>
 
-#include "tracking/link/occlusion.h"
+#include "tracking/link/series/occlusion.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -15,7 +15,7 @@
 #include <motes/tracking/linker.h>
 
 #include "tests/support/skip.h"
-#include "tracking/link/place_links.h"
+#include "tracking/link/pairs/place_links.h"
 
 using namespace motes;
 using namespace motes::tracking;

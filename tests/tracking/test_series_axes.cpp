@@ -10,7 +10,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/series_axes.h"
+#include "tracking/link/motion/axes.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -10,7 +10,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/series_blocks.h"
+#include "tracking/link/large/blocks.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -10,9 +10,9 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/series_drift.h"
-#include "tracking/link/series_rounds.h"
-#include "tracking/link/series_shared_motion.h"
+#include "tracking/link/motion/drift.h"
+#include "tracking/link/motion/shared_motion.h"
+#include "tracking/link/series/rounds.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -19,7 +19,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/series_field.h"
+#include "tracking/link/motion/field.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/rigid_search.h"
 

@@ -15,10 +15,10 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/close_pairs.h"
-#include "tracking/link/node_model.h"
-#include "tracking/link/series_field.h"
-#include "tracking/link/series_nodes.h"
+#include "tracking/link/motion/field.h"
+#include "tracking/link/series/close_pairs.h"
+#include "tracking/link/series/node_model.h"
+#include "tracking/link/series/nodes.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -10,7 +10,7 @@
 
 #include "tests/tracking/walkers.h"
 #include "tracking/candidates/row_grid.h"
-#include "tracking/link/series_field.h"
+#include "tracking/link/motion/field.h"
 #include "tracking/motion/field_fit.h"
 #include "tracking/motion/local_field.h"
 

@@ -13,9 +13,9 @@
 
 #include <motes/tracking/series_links.h>
 
-#include "tracking/link/confidence_steps.h"
-#include "tracking/link/series_options.h"
-#include "tracking/link/series_rigid.h"
+#include "tracking/link/confidence/confidence_steps.h"
+#include "tracking/link/motion/rigid.h"
+#include "tracking/link/series/options.h"
 #include "tracking/motion/near_cells.h"
 #include "tracking/motion/rigid_pair.h"
 #include "tracking/motion/triangle_rotation.h"

@@ -10,8 +10,8 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
+#include "tracking/link/large/sample.h"
 #include "tracking/link/point_order.h"
-#include "tracking/link/series_sample.h"
 
 using namespace motes;
 using namespace motes::tracking;

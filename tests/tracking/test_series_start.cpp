@@ -16,10 +16,10 @@
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/partner_share.h"
-#include "tracking/link/series_field.h"
-#include "tracking/link/series_pairs.h"
-#include "tracking/link/series_rounds.h"
+#include "tracking/link/motion/field.h"
+#include "tracking/link/pairs/partner_share.h"
+#include "tracking/link/series/pairs.h"
+#include "tracking/link/series/rounds.h"
 
 using namespace motes;
 using namespace motes::tracking;

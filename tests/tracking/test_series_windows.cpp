@@ -8,7 +8,7 @@
 
 #include <motes/tracking/series_links.h>
 
-#include "tracking/link/series_windows.h"
+#include "tracking/link/large/windows.h"
 
 using namespace motes;
 using namespace motes::tracking;

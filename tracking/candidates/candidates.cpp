@@ -17,8 +17,8 @@
 #include <motes/tracking/candidates.h>
 
 #include "tracking/candidates/candidate_terms.h"
+#include "tracking/candidates/link_cost.h"
 #include "tracking/candidates/sorted_points.h"
-#include "tracking/link/link_cost.h"
 
 namespace motes::tracking {
 namespace {

@@ -17,7 +17,7 @@
 #include <motes/matching/device_costs.h>
 
 #include "tracking/candidates/device_candidates.h"
-#include "tracking/link/link_cost.h"
+#include "tracking/candidates/link_cost.h"
 
 namespace motes::tracking {
 namespace {

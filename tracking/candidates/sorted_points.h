@@ -10,7 +10,7 @@
 #include <motes/tracking/detections.h>
 
 #include "tracking/candidates/candidate_terms.h"
-#include "tracking/link/link_cost.h"
+#include "tracking/candidates/link_cost.h"
 
 namespace motes::tracking {
 

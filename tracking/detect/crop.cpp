@@ -7,7 +7,7 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/crop.h>
 
-#include "tracking/detect/central_part.h"
+#include "tracking/detect/filter/central_part.h"
 
 namespace motes::tracking {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "tracking/detect/device_fit.cuh"
-#include "tracking/detect/device_scored.cuh"
+#include "tracking/detect/choice/threshold.h"
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/device_stages.cuh"
 #include "tracking/detect/device_steps.cuh"
-#include "tracking/detect/maxima.h"
-#include "tracking/detect/threshold.h"
+#include "tracking/detect/evidence/device_scored.cuh"
+#include "tracking/detect/fit/device_fit.cuh"
+#include "tracking/detect/maxima/maxima.h"
 
 namespace motes::tracking::detect {
 namespace {

@@ -12,8 +12,8 @@
 #include <motes/base/gpu/thread_index.cuh>
 #include <motes/tracking/volume_frame.h>
 
-#include "tracking/detect/evidence.h"
-#include "tracking/detect/response.h"
+#include "tracking/detect/evidence/evidence.h"
+#include "tracking/detect/filter/response.h"
 
 namespace motes::tracking::detect::device {
 

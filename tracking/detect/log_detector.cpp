@@ -16,17 +16,17 @@
 #include <motes/base/workspace.h>
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/camera.h"
 #include "tracking/detect/device_search.h"
-#include "tracking/detect/frame_rows.h"
-#include "tracking/detect/hot_voxels.h"
-#include "tracking/detect/padding.h"
-#include "tracking/detect/parts.h"
-#include "tracking/detect/positions.h"
-#include "tracking/detect/response.h"
-#include "tracking/detect/scale_space.h"
+#include "tracking/detect/filter/frame_rows.h"
+#include "tracking/detect/filter/hot_voxels.h"
+#include "tracking/detect/filter/padding.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/filter/value_span.h"
+#include "tracking/detect/fit/camera.h"
+#include "tracking/detect/fit/positions.h"
+#include "tracking/detect/maxima/parts.h"
 #include "tracking/detect/scan.h"
-#include "tracking/detect/value_span.h"
+#include "tracking/detect/size/scale_space.h"
 
 namespace motes::tracking {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/refine_rules.h"
+#include "tracking/detect/fit/refine_rules.h"
 #include "tracking/detect/search.h"
 
 namespace motes::tracking::detect {

@@ -5,9 +5,9 @@
 #include <motes/base/function_clones.h>
 #include <motes/base/parallel_for.h>
 
-#include "tracking/detect/maxima.h"
-#include "tracking/detect/refine.h"
-#include "tracking/detect/threshold.h"
+#include "tracking/detect/choice/threshold.h"
+#include "tracking/detect/fit/refine.h"
+#include "tracking/detect/maxima/maxima.h"
 
 namespace motes::tracking::detect {
 namespace {

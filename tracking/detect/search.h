@@ -9,10 +9,10 @@
 
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/choice.h"
-#include "tracking/detect/gaussian_fit.h"
-#include "tracking/detect/refine_rules.h"
-#include "tracking/detect/response.h"
+#include "tracking/detect/choice/choice.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/fit/gaussian_fit.h"
+#include "tracking/detect/fit/refine_rules.h"
 
 namespace motes::tracking::detect {
 

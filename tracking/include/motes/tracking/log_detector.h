@@ -34,7 +34,7 @@ struct DetectionOptions {
   /// radius_um along any axis. None: one size.
   std::optional<Vec3> largest_radius_um;
   /// Lowest quality (LoG response) of a spot. None: the voxels around each maximum decide whether it is a
-  /// spot (tracking/detect/choice.h and docs/method/detection.md).
+  /// spot (tracking/detect/choice/choice.h and docs/method/detection.md).
   std::optional<double> threshold;
   /// Keep only this many spots of the highest quality; 0: all above the threshold. If max_count is given and
   /// the threshold is not, these are the best local maxima, without any threshold.

@@ -1,0 +1,484 @@
+/// Each maximum gets a score (evidence.h). Minima hold no spots, so their scores show how noise of this frame
+/// scores (selection.h). Round maxima and unround ones (edges, filaments, but also spots side by side) are
+/// judged separately, each against minima of the same kind, since structure other than noise is mostly
+/// unround.
+///
+/// In crowds neighbours disturb the scores, and the minima between spots raise the level. There, maxima that
+/// score near the level are also taken if their response exceeds what noise would give (threshold.h).
+
+#include "tracking/detect/choice/choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <motes/base/parallel_for.h>
+
+#include "tracking/detect/choice/likely_spots.h"
+#include "tracking/detect/choice/lines.h"
+#include "tracking/detect/choice/objects.h"
+#include "tracking/detect/choice/resolved_spots.h"
+#include "tracking/detect/choice/response_noise.h"
+#include "tracking/detect/choice/second_look.h"
+#include "tracking/detect/choice/selection.h"
+#include "tracking/detect/choice/skewed_noise.h"
+#include "tracking/detect/choice/tail_law.h"
+#include "tracking/detect/choice/threshold.h"
+#include "tracking/detect/evidence/evidence.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kFalseShare = 0.05;      // of false spots among those found
+constexpr std::int64_t kMinima = 3000;    // about this number is sampled
+constexpr double kHotScore = 8;           // score of a hot voxel, in units of the noise's stretch
+constexpr double kCrowd = 0.0035;         // in crowds a volume of one sigma cubed holds more spots
+constexpr double kNearLevel = 0.7;        // scores near the level, relative to it, in crowds
+constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame,
+constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first kManySpots: ten times as many
+                                          // as pass, since they must score near the level as well
+constexpr double kAsDetail = 2.0 / 3;     // margin for white noise as strong as the finest detail
+constexpr double kCrowdGap = 2;           // ratio of responses of a gap below which crowds have no spots
+constexpr std::size_t kManySpots = 200;
+constexpr double kNearLevelOfMany = 0.3;  // as kNearLevel, if there are more than kManySpots
+constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
+constexpr std::size_t kFewest = 20;
+constexpr std::size_t kFewToWarn = 10;  // fewer maxima are not worth a warning
+constexpr double kShallow = 1.05;       // up to this stretch noise may be skewed
+constexpr double kWide = 1.5;           // from this stretch on there is a warning
+constexpr double kSmoothLeast = 1.25;   // from this stretch on responses may be used instead of scores,
+constexpr double kMore = 1.15;          // if they give this many times as many spots,
+constexpr double kFarMore = 2;          // or this many if scales are compared
+// If there are this many times as many as noise gives, spots make the tail.
+constexpr double kCrowdedTail = 20;
+constexpr double kMostLopsided = 1.35;  // tail of maxima over that of minima, for shot noise
+
+std::span<const double> from_on(std::span<const double> ascending, double level) {
+  return ascending.last(count_over(ascending, level));
+}
+
+/// The noise of unround maxima. These are structure more often than noise. Unless most maxima over the level
+/// are unround, their 75th percentile shows how far the structure reaches.
+NoiseScores unround_noise(const ScoredMaxima& maxima, const ScoredMinima& minima, double round_stretch,
+                          double round_level) {
+  const std::span<const double> scores = maxima.scores(false);
+  NoiseScores noise = noise_scores(scores, minima.unround, minima.per_sample);
+  noise.stretch = std::max(noise.stretch, round_stretch);
+  if (scores.size() < kFewest) return noise;
+  if (count_over(scores, round_level) > count_over(maxima.scores(true), round_level)) return noise;
+  noise.stretch = std::max(noise.stretch, percentile(scores, 0.75) / kUnroundQuarter);
+  return noise;
+}
+
+double spot_volume(const Filter& filter) {
+  double volume = 1;
+  for (const double sigma : filter.sigma)
+    if (sigma > 0) volume *= sigma;
+  return volume;
+}
+
+/// In crowds, maxima below the levels that are also taken: those that score `near` and have this response.
+struct Crowd {
+  bool is_there = false;
+  double near = 0, response = std::numeric_limits<double>::infinity();
+};
+
+/// In filtered noise the finest detail is a poor measure of the noise. The stretch of the scores (how much
+/// wider they are than those of white noise) bounds how far it is used.
+Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+               const NoiseScores& noise, const Levels& levels, double floor) {
+  const auto response = [&](double more) {
+    return std::max(floor, noise_level(filter, shape, kCrowdFalseSpots + more) *
+                               maxima.noise_deviation(noise.stretch * noise.stretch * noise.stretch));
+  };
+  Crowd crowd{true, kNearLevel * levels.round, response(0)};
+  const std::size_t taken = maxima.count({levels, crowd.near, crowd.response, false});
+  if (static_cast<double>(taken) * spot_volume(filter) <= kCrowd * static_cast<double>(shape.voxels()))
+    return {};
+  if (taken > kManySpots) {
+    crowd.near = kNearLevelOfMany * levels.round;
+    crowd.response = response(kCrowdFalseShare * static_cast<double>(taken - kManySpots));
+  }
+  // Compressed frames have lost their finest detail, so that a gap this wide overrules it.
+  const std::span<const double> responses = maxima.responses();
+  const std::optional<double> clear = clear_of_the_rest(responses, !maxima.mostly_lowest());
+  const std::size_t above = clear ? count_over(responses, *clear) : 0;
+  if (clear && above < responses.size() && *clear >= kCrowdGap * responses[responses.size() - above - 1] &&
+      maxima.count_taken(levels) <= above)
+    crowd.response = std::max(crowd.response, *clear);
+  return crowd;
+}
+
+/// The values of both, in no order.
+std::vector<double> joined(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minima,
+                           const NoiseScores& round_noise, const ChoiceOptions& options) {
+  const std::span<const double> round = maxima.scores(true), unround = maxima.scores(false);
+  Levels levels;
+  const double first_level = false_discovery_level(round_noise, round, kFalseShare);
+  const auto likely = [&](const NoiseScores& of, std::span<const double> scores, double level) {
+    return options.comparing ? level : level_of_likely(of, from_on(scores, level), level);
+  };
+  const double round_level = likely(round_noise, round, first_level);
+  levels.round = first_valley(from_on(round, round_level), round_level);
+  const NoiseScores noise = unround_noise(maxima, minima, round_noise.stretch, levels.round);
+  const double unround_level = likely(noise, unround, false_discovery_level(noise, unround, kFalseShare));
+  levels.unround = std::max(levels.round, first_valley(from_on(unround, unround_level), unround_level));
+  levels.least = first_valley(from_on(round, first_level), first_level);
+  const auto blends = [&](double level) {
+    const double from = kBlendsBelow * level;
+    return blends_into_noise(joined(from_on(round, from), from_on(unround, from)), level);
+  };
+  levels.blends = blends(round_level);
+  if (levels.blends && !options.keep_blending)
+    levels.round = levels.unround = std::numeric_limits<double>::infinity();
+  if (blends(unround_level)) levels.unround = std::numeric_limits<double>::infinity();
+  return levels;
+}
+
+/// If minima between spots, or a texture with the size of the spots, score like spots, the levels are far too
+/// high. Then the scores or responses of the maxima alone show the spots. Used only if it gives twice as many
+/// spots. Returns the response above a clear gap; infinity without one.
+double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                            Levels& levels) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const std::span<const double> responses = maxima.responses();
+  const auto clear_score = clear_of_the_rest(maxima.scores(true), !maxima.mostly_lowest());
+  auto clear_response = clear_of_the_rest(responses, !maxima.mostly_lowest());
+  double unmistakable = kNone;
+  if (clear_response && *clear_response >= kUnmistakableGap * highest_below(responses, *clear_response) &&
+      *clear_response > noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(1))
+    unmistakable = *clear_response;
+  if (!clear_response && !maxima.mostly_lowest()) {
+    const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
+    clear_response = level_of_alike(responses, filter.dimensions, white);
+  }
+  if (!clear_score && !clear_response) return kNone;
+  levels.clear = clear_response.has_value();
+  Levels by_score = levels, by_response = levels;
+  if (clear_score) by_score.round = by_score.least = *clear_score;
+  if (clear_response) by_response.response = *clear_response;
+  for (const Levels& lower : {by_score, by_response}) {
+    if (maxima.count_taken(lower) < 2 * std::max<std::size_t>(1, maxima.count_taken(levels))) continue;
+    levels = lower;
+    levels.blends = false;
+  }
+  return unmistakable;
+}
+
+/// Ascending scores without those of `spots`.
+std::vector<double> without(std::vector<double> scores, const std::vector<ChosenSpot>& spots) {
+  std::vector<double> known, left;
+  for (const ChosenSpot& spot : spots) known.push_back(spot.score);
+  std::sort(known.begin(), known.end());
+  std::sort(scores.begin(), scores.end());
+  std::set_difference(scores.begin(), scores.end(), known.begin(), known.end(), std::back_inserter(left));
+  return left;
+}
+
+/// Levels for a given number of false spots. They come from the tail of all maxima, without the spots found
+/// by the automatic choice. If there are so many spots that they form the tail, the tail of the minima
+/// (`skew()` times as long) and the law of noise bound it. Frames of few maxima have no usable tail.
+template <class Skew>
+Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
+                      const std::vector<ChosenSpot>& spots, double false_spots, double dof,
+                      const Skew& skew) {
+  const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots);
+  std::vector<double> down = joined(minima.round, minima.unround);
+  std::sort(down.begin(), down.end());
+  if (const std::optional<double> own = continued_level(up, false_spots, dof)) {
+    const std::optional<double> bound = continued_level(down, false_spots, dof, minima.per_sample);
+    double level = *own;
+    const auto bounded_by = [&](std::span<const double> scores, double most) {
+      if (static_cast<double>(count_over(scores, most)) > kCrowdedTail * (false_spots + 1))
+        level = std::min(level, most);
+    };
+    if (bound && level > kMostLopsided * *bound) bounded_by(up, kMostLopsided * skew() * *bound);
+    bounded_by(maxima.scores(true), false_alarm_level(round_noise, false_spots));
+    return {level, level, level, false};
+  }
+  NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
+  unround.stretch = std::max(unround.stretch, round_noise.stretch);
+  const double share = round_noise.count / (round_noise.count + unround.count);
+  const double round = false_alarm_level(round_noise, share * false_spots);
+  return {round, false_alarm_level(unround, (1 - share) * false_spots), round, false};
+}
+
+/// Extrema scored on the CPU.
+struct HostExtrema {
+  const std::vector<Voxel>& voxels;
+  std::vector<Evidence> evidence;
+};
+
+/// What is needed to score the extrema of a frame.
+struct Scoring {
+  const Execution& execution;
+  const VolumeFrame& frame;
+  const Filter& filter;
+  const Response& response;
+  Polarity polarity;
+  Counting counting;
+
+  std::vector<Evidence> evidence(std::span<const Voxel> extrema, Side side,
+                                 double reach = kEvidenceReach) const {
+    return evidence_at(execution, frame, filter, response, polarity, extrema, side, counting, reach);
+  }
+};
+
+class HostMaxima final : public ScoredMaxima {
+ public:
+  HostMaxima(const Scoring& scoring, const HostExtrema& maxima, const HostExtrema& minima)
+      : scoring_(scoring), maxima_(maxima), minima_(minima), heights_(maxima.voxels.size()) {
+    const int threads = thread_count(scoring.execution);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::size_t i = 0; i < heights_.size(); ++i) {
+      const Voxel& v = maxima_.voxels[i];
+      heights_[i] = static_cast<double>(scoring_.response.at(v.z, v.y, v.x));
+    }
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
+      const Evidence& e = maxima_.evidence[i];
+      sorted_[e.is_round() ? 1 : 0].push_back(e.score);
+      if (e.is_round() && e.score > 0) sorted_[2].push_back(heights_[i]);
+    }
+    parallel_for(threads, 3, [&](std::int64_t k) {
+      std::vector<double>& values = sorted_[static_cast<std::size_t>(k)];
+      std::sort(values.begin(), values.end());
+    });
+  }
+  std::size_t size() const override { return maxima_.evidence.size(); }
+  std::span<const double> scores(bool round) const override { return sorted_[round ? 1 : 0]; }
+  std::span<const double> responses() const override { return sorted_[2]; }
+  std::size_t count(const Likely& likely) const override {
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i)
+      if (likely.holds(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, heights_[i])) ++taken;
+    return taken;
+  }
+  bool any_hot(double limit) const override {
+    return std::any_of(maxima_.evidence.begin(), maxima_.evidence.end(),
+                       [&](const Evidence& e) { return e.score == 0 && e.single > limit; });
+  }
+  std::vector<LikelySpot> take(const Likely& likely) const override {
+    std::vector<LikelySpot> spots;
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
+      const Evidence& e = maxima_.evidence[i];
+      const double response = heights_[i];
+      if (likely.holds(e.is_round(), e.score, response))
+        spots.push_back({{maxima_.voxels[i], e.score, e.amplitude},
+                         response,
+                         e.is_round(),
+                         likely.takes(e.is_round(), e.score, response)});
+    }
+    return spots;
+  }
+  double noise_deviation(double margin) const override {
+    if (!noise_) noise_ = noise_seen(scoring_.execution, scoring_.response, scoring_.frame);
+    return detect::noise_deviation(*noise_, scoring_.filter, margin);
+  }
+  bool mostly_lowest() const override { return scoring_.counting.unit > 0; }
+  LookedAgain look_again(Side side) const override {
+    const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
+    LookedAgain looked;
+    std::vector<Voxel> voxels;
+    for (std::size_t i = 0; i < extrema.evidence.size(); ++i) {
+      const Evidence& e = extrema.evidence[i];
+      if (!(softened(e) > kLookedAt)) continue;
+      voxels.push_back(extrema.voxels[i]);
+      looked.extrema.push_back({voxels.back(), e.score, e.amplitude});
+    }
+    for (const Evidence& e : scoring_.evidence(voxels, side, kSecondReach))
+      looked.scores.push_back(softened(e));
+    return looked;
+  }
+
+ private:
+  const Scoring& scoring_;
+  const HostExtrema &maxima_, &minima_;
+  std::vector<double> heights_;                ///< responses of the maxima
+  std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
+  mutable std::optional<NoiseSeen> noise_;     ///< computed at the first request
+};
+
+/// The union of two lists in storage order; each voxel once.
+std::vector<ChosenSpot> merged(const std::vector<ChosenSpot>& a, const std::vector<ChosenSpot>& b) {
+  std::vector<ChosenSpot> both;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
+                 [](const ChosenSpot& x, const ChosenSpot& y) { return x.voxel < y.voxel; });
+  return both;
+}
+
+std::string rounded(double value) {
+  std::string text = std::to_string(std::round(10 * value) / 10);
+  return text.substr(0, text.find('.') + 2);
+}
+
+constexpr const char* kBlendWarning =
+    "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
+    "are not reported as spots. If they are, set detection.threshold";
+
+void warn_of_tail(const NoiseTail& tail, Choice& choice) {
+  if (tail.dropped > kFewToWarn && tail.dropped > choice.spots.size())
+    choice.warnings.push_back(
+        std::to_string(tail.dropped) +
+        " maxima look like spots but do not stand out from the tail of the others, as in speckle, "
+        "deconvolved noise, or after a background is subtracted, so they are not reported. If they are "
+        "spots, set detection.threshold");
+  if (tail.doubtful && choice.spots.size() > kFewToWarn)
+    choice.warnings.push_back(
+        "the noise is skewed, and none of " + std::to_string(choice.spots.size()) +
+        " spots stands out from the tail of the other maxima: they may be noise; look at the faintest ones, "
+        "or set detection.threshold");
+}
+
+void warn_of_lines(const OnLines& lines, Choice& choice) {
+  if (lines.dropped > kFewToWarn)
+    choice.warnings.push_back(
+        std::to_string(lines.dropped) +
+        " maxima lie on lines (fibres, stripes or edges) and are not reported as spots. "
+        "If they are spots, set detection.threshold");
+  if (lines.most && choice.spots.size() > kFewToWarn)
+    choice.warnings.push_back(
+        "most of " + std::to_string(choice.spots.size()) +
+        " spots are parts of lines (fibres, edges or long objects): one object may have "
+        "several spots; if objects are wider, set detection.radius_um");
+}
+
+/// Warns if so many spots score near the level that others must be below it.
+void warn_of_faint(Choice& choice) {
+  constexpr double kNear = 1.15, kNearShare = 0.2;
+  constexpr std::size_t kFalsePerSpot = 2;
+  const std::size_t all = choice.spots.size();
+  const auto near = static_cast<std::size_t>(
+      std::count_if(choice.spots.begin(), choice.spots.end(),
+                    [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
+  if (near <= kFewToWarn || static_cast<double>(near) <= kNearShare * static_cast<double>(all)) return;
+  choice.warnings.push_back(
+      std::to_string(near) + " of " + std::to_string(all) +
+      " spots are hardly stronger than noise, so others are probably missed; to track particles over many "
+      "frames, set detection.false_positives_per_frame: " +
+      std::to_string(kFalsePerSpot * all) +
+      " and linking.min_length: 3; linking then tells most spots from noise");
+}
+
+}  // namespace
+
+std::int64_t rows_per_minima_sample(std::size_t maxima) {
+  return static_cast<std::int64_t>(maxima) / kMinima;
+}
+
+ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, std::span<const float> responses,
+                              double per_sample) {
+  ScoredMinima scored;
+  scored.per_sample = per_sample;
+  for (const Evidence& e : minima) (e.is_round() ? scored.round : scored.unround).push_back(e.score);
+  for (const float response : responses) scored.depths.push_back(-static_cast<double>(response));
+  return scored;
+}
+
+Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
+                    const Filter& filter, const VolumeFrame& frame, float floor,
+                    const ChoiceOptions& options) {
+  const Shape3& shape = frame.shape;
+  const bool by_rate = options.false_spots.has_value();
+  if (auto objects = objects_on_empty_ground(frame, maxima, options)) return *objects;
+  NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
+  ChoiceOptions automatic = options;
+  automatic.false_spots.reset();
+  const std::vector<ChosenSpot> own =
+      by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
+              : std::vector<ChosenSpot>{};
+  // Where skewed noise raises the maxima, minima are shallow; in crowds they are deep.
+  const auto skew = [&, skewed = !maxima.mostly_lowest() && noise.stretch <= kShallow] {
+    return skewed ? skew_of_noise(execution, frame, filter, options.polarity) : 1;
+  };
+  if (!by_rate) noise.stretch = std::max(noise.stretch, skew());
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots,
+                                           dof_of_box(frame, filter), skew)
+                          : levels_without_rate(maxima, minima, noise, options);
+  const double unmistakable =
+      by_rate ? std::numeric_limits<double>::infinity() : lower_to_clear_spots(filter, shape, maxima, levels);
+  Choice choice;
+  choice.level = levels.least;
+  choice.noise_stretch = noise.stretch;
+  const Clipping clipping = by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
+  const bool clipped = clipping != Clipping::none;
+  const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
+  const bool touching = !by_rate && !options.comparing;
+  std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
+  if (touching) take_touching(execution, filter, likely);
+  NoiseTail tail;
+  if (clipped)
+    tail = take_of_clipped(filter, maxima, clipping, levels, likely);
+  else if (!by_rate && noise.stretch > kSmoothLeast)
+    take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
+  if (!by_rate && !clipped && noise.stretch > kSmoothLeast)
+    tail = drop_noise_tail(filter, maxima, minima, levels, likely);
+  if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
+  const bool resolved = touching && !clipped && take_resolved(filter, shape, maxima, minima.depths, likely);
+  if (resolved) levels.blends = false;
+  choice.blends = levels.blends;
+  const std::size_t taken = count_taken(likely);
+  // In frames of counted photons, gaps are those between whole numbers.
+  choice.crowd = levels.clear && !clipped && 3 * taken > maxima.size() && !maxima.mostly_lowest();
+  const double clear = middle_of_gap(maxima.responses(), levels.response);
+  for (LikelySpot& one : likely) {
+    if (!one.taken) continue;
+    if (choice.crowd && one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
+    choice.spots.push_back(one.spot);
+  }
+  if (!by_rate && !clipped) {
+    const FirstLook first{maxima.size(), minima.size(), choice.spots, noise.stretch, maxima};
+    if (auto again = second_look(filter, shape, first)) {
+      choice.spots = std::move(*again);
+      choice.blends = levels.blends = false;
+    }
+  }
+  const OnLines lines =
+      by_rate || choice.crowd ? OnLines{} : drop_lines(frame, filter, options.polarity, choice.spots);
+  // The caller accepts more false spots than the automatic choice has: its spots are kept.
+  if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
+    choice.spots = merged(choice.spots, own);
+  for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
+  choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
+                      (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));
+  if (levels.blends && !options.keep_blending) choice.warnings.emplace_back(kBlendWarning);
+  warn_of_tail(tail, choice);
+  warn_of_lines(lines, choice);
+  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
+      std::any_of(choice.spots.begin(), choice.spots.end(),
+                  [&](const ChosenSpot& s) { return s.over < 1.25; }))
+    choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
+                              " times as wide), and some spots score hardly more than noise can (limit: " +
+                              rounded(levels.least) + "); look at the faintest spots");
+  if (!by_rate && !options.comparing && !clipped && !crowd.is_there && !resolved &&
+      noise.stretch <= kSmoothLeast)
+    warn_of_faint(choice);
+  return choice;
+}
+
+Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                    const Response& response, Polarity polarity, float floor,
+                    const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
+  const Scoring scoring{execution, frame, filter, response, polarity, counting_of(frame)};
+  const HostExtrema scored_maxima{maxima, scoring.evidence(maxima, Side::maxima)};
+  SampledMinima sample = sample_minima(execution, response, floor, rows_per_minima_sample(maxima.size()));
+  erase_outside(options.mask, frame.shape, sample.voxels);
+  const HostExtrema scored_minima{sample.voxels, scoring.evidence(sample.voxels, Side::minima)};
+  const HostMaxima scored(scoring, scored_maxima, scored_minima);
+  std::vector<float> depths;
+  depths.reserve(sample.voxels.size());
+  for (const Voxel& v : sample.voxels) depths.push_back(response.at(v.z, v.y, v.x));
+  return choose_spots(execution, scored,
+                      scores_of_minima(scored_minima.evidence, depths, sample.rows_per_sample), filter, frame,
+                      floor, options);
+}
+
+}  // namespace motes::tracking::detect

@@ -1,0 +1,136 @@
+/// There is a valley between two maxima if the frame, smoothed by half the filter's variance, lies below the
+/// straight line from one maximum to the other. So a faint spot on the flank of a bright one has a valley,
+/// too. Touching spots have one because of the neck between them. Inside a long object there is none, and
+/// smoothing removes texture.
+
+#include "tracking/detect/maxima/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "tracking/detect/choice/spots_nearby.h"
+#include "tracking/detect/filter/blocks.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kInsideSeen = 3;     // sigma in voxels: diffraction-limited spots are smaller
+constexpr double kPartsReach = 4;     // largest distance of parts, in sigma
+constexpr double kValley = 0.1;       // least depth of a valley, relative to the response
+constexpr int kValleySteps = 8;       // places examined between two maxima
+constexpr double kKernelReach = 2.5;  // reach of the smoothing kernel, in its sigma
+
+/// Weights of the blocks around a place along one axis; beyond a face the last block is repeated.
+struct Weights {
+  std::vector<std::int64_t> index;
+  std::vector<double> weight;
+};
+
+Weights weights_of(std::int64_t size, double place, double sigma) {
+  if (!(sigma > 0)) return {{0}, {1}};
+  Weights weights;
+  double sum = 0;
+  const auto low = static_cast<std::int64_t>(std::floor(place - kKernelReach * sigma));
+  const auto high = static_cast<std::int64_t>(std::ceil(place + kKernelReach * sigma));
+  for (std::int64_t i = low; i <= high; ++i) {
+    const double u = (static_cast<double>(i) - place) / sigma;
+    weights.index.push_back(std::clamp<std::int64_t>(i, 0, size - 1));
+    weights.weight.push_back(std::exp(-0.5 * u * u));
+    sum += weights.weight.back();
+  }
+  for (double& w : weights.weight) w /= sum;
+  return weights;
+}
+
+/// The frame at a place (voxels), smoothed by half the filter's variance.
+double smooth_at(const Source& source, const Place& place) {
+  std::array<Weights, 3> along;
+  for (std::size_t a = 0; a < 3; ++a)
+    along[a] = weights_of(source.size[a], source.to_blocks(place[a], a), std::sqrt(0.5) * source.sigma[a]);
+  const auto& [wx, wy, wz] = along;
+  double value = 0;
+  source.read([&](const auto* voxels) {
+    for (std::size_t z = 0; z < wz.index.size(); ++z)
+      for (std::size_t y = 0; y < wy.index.size(); ++y) {
+        const auto* row = voxels + (wz.index[z] * source.size[1] + wy.index[y]) * source.size[0];
+        double sum = 0;
+        for (std::size_t x = 0; x < wx.index.size(); ++x)
+          sum += wx.weight[x] * static_cast<double>(row[wx.index[x]]);
+        value += wz.weight[z] * wy.weight[y] * sum;
+      }
+  });
+  return value;
+}
+
+/// `sign`: 1 for bright spots, -1 for dark ones.
+bool valley_between(const Source& source, double sign, const Peak& a, const Peak& b) {
+  const auto at = [&](double t) {
+    return Place{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), a.z + t * (b.z - a.z)};
+  };
+  const double first = smooth_at(source, at(0)), last = smooth_at(source, at(1));
+  for (int i = 1; i < kValleySteps; ++i) {
+    const double t = static_cast<double>(i) / kValleySteps;
+    const double line = first + t * (last - first), response = a.quality + t * (b.quality - a.quality);
+    if (sign * (line - smooth_at(source, at(t))) > kValley * response) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
+                Spots& spots) {
+  const std::size_t n = spots.peaks.size();
+  if (n < 2 || std::min(filter.sigma[0], filter.sigma[1]) < kInsideSeen) return;
+  std::vector<Voxel> places;
+  places.reserve(n);
+  for (const Peak& peak : spots.peaks)
+    places.push_back({std::lround(peak.z), std::lround(peak.y), std::lround(peak.x)});
+  const SpotsNearby nearby(filter, places, kPartsReach);
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return spots.peaks[a].quality > spots.peaks[b].quality;
+  });
+  const double sign = polarity == Polarity::bright ? 1 : -1;
+  std::optional<Source> source;
+  std::vector<unsigned char> done(n), part(n);
+  std::vector<Peak> joined = spots.peaks;
+  for (const std::size_t i : order) {
+    if (part[i] != 0) continue;
+    done[i] = 1;
+    const Peak& own = spots.peaks[i];
+    double weight = own.quality;
+    std::array<double, 3> sum{weight * own.x, weight * own.y, weight * own.z};
+    nearby.any_within(places[i], [&](std::size_t k) {
+      if (done[k] != 0 || part[k] != 0) return false;
+      if (!source) source = make_source(execution, frame, filter);
+      const Peak& other = spots.peaks[k];
+      if (valley_between(*source, sign, own, other)) return false;
+      part[k] = 1;
+      weight += other.quality;
+      sum[0] += other.quality * other.x;
+      sum[1] += other.quality * other.y;
+      sum[2] += other.quality * other.z;
+      return false;
+    });
+    joined[i] = {sum[2] / weight, sum[1] / weight, sum[0] / weight, own.quality};
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (part[i] != 0) continue;
+    spots.peaks[kept] = joined[i];
+    if (!spots.scores.empty()) spots.scores[kept] = spots.scores[i];
+    ++kept;
+  }
+  spots.peaks.resize(kept);
+  if (!spots.scores.empty()) spots.scores.resize(kept);
+}
+
+}  // namespace motes::tracking::detect

@@ -1,0 +1,19 @@
+#pragma once
+/// Maxima that are parts of one object.
+
+#include <motes/base/execution.h>
+#include <motes/tracking/log_detector.h>
+
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/scan.h"
+
+namespace motes::tracking::detect {
+
+/// Joins maxima of one resolved object, such as a long or large nucleus: those within four sigma of a
+/// stronger one without a valley between them. Does nothing if the filter's sigma is below three voxels. The
+/// strongest maximum keeps its score and quality; its place becomes the mean of all, weighted by quality.
+/// O(n) if only a few maxima are near each other, plus O(voxels) if any are.
+void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
+                Spots& spots);
+
+}  // namespace motes::tracking::detect

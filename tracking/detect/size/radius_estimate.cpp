@@ -1,0 +1,484 @@
+/// Radius. Scales cannot be compared by their strongest maxima, which are noise at small scales. So: (1) at
+/// each scale of a ladder, equal along all axes in um, spots are chosen as in detect_spots (choice.h). Each
+/// is weighted by the ratio of its score to the level and by its amplitude. The scale with the largest sum
+/// gives the spots. (2) Gaussians with free widths are fitted to the best of them, starting from that scale,
+/// then from the medians of the fitted widths, which are the result. If two thirds of the fits fail, the
+/// spots are lumps of background, and the scale with the next largest sum is tried. Objects side by side fail
+/// too: if they are above a clear gap and many, their scale is the result, or if the fitted width finds few.
+///
+/// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
+/// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
+/// their grain), their scale is the result if the fits' scale finds less than half as many. If most of it is
+/// of spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
+/// them give the result.
+///
+/// Thin stacks. Where fits fail and objects are wider than the stack is deep, planes differ by their grain
+/// only. The scale is that found in the mean of the planes, if it is larger and no second size is seen.
+///
+/// Sizes. The spots of all scales are joined as in detect_spots. Those that remain at scales far from the
+/// result are spots of another size if they are not few, score far over the level, and are Gaussians of about
+/// their scale's width. Backgrounds and clusters of spots fail one of the three.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <motes/base/quantile.h>
+#include <motes/tracking/log_detector.h>
+
+#include "tracking/detect/choice/choice.h"
+#include "tracking/detect/choice/threshold.h"
+#include "tracking/detect/filter/central_part.h"
+#include "tracking/detect/filter/hot_voxels.h"
+#include "tracking/detect/filter/mean_plane.h"
+#include "tracking/detect/filter/padding.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/filter/value_span.h"
+#include "tracking/detect/fit/gaussian_fit.h"
+#include "tracking/detect/fit/refine.h"
+#include "tracking/detect/maxima/maxima.h"
+#include "tracking/detect/size/rival_size.h"
+#include "tracking/detect/size/scale_space.h"
+#include "tracking/detect/size/spot_width.h"
+
+namespace motes::tracking {
+namespace {
+
+using detect::filter_of;
+using detect::fitted_sigma;
+using detect::kResolved;
+using detect::kWidthSpread;
+using detect::radius_of;
+using detect::Sigma;
+
+constexpr double kSmallest = 0.7;      // least sigma, in voxels of the finest axis
+constexpr int kScales = 9;             // neighbours differ by a factor sqrt(2)
+constexpr double kWellOver = 3;        // from this ratio to the level on, a spot has full weight
+constexpr double kLeastClear = 0.05;   // least sum: that of one spot at 1.3 times the level
+constexpr std::size_t kSpots = 150;    // most spots fitted
+constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are skewed noise, such as shot noise
+constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
+constexpr int kWidenings = 4;          // at most this often,
+constexpr double kKept = 0.2;          // if at least this share of spots is found again
+constexpr double kMostKept = 0.8;      // share of a crowd's spots that a right width finds again
+constexpr double kOtherSize = 1.7;     // from this ratio of widths on, sizes differ
+constexpr double kClearScore = 1.7;    // ratio to the level of a clear spot
+constexpr double kOfScale = 1.6;       // largest ratio of a fitted width to its scale
+constexpr std::int64_t kThin = 6;      // most planes of a thin stack, along which no scale is too large
+constexpr double kWideObject = 3;      // sigma in voxels: wide objects have further rules
+constexpr int kLargerScales = 2;       // scales added in the search for objects
+constexpr std::size_t kObjects = 8;    // fewest at their scale and its neighbours,
+constexpr double kObjectsShare = 0.5;  // least share of the total strength,
+constexpr double kFinerShare = 1.0 / 3;  // and most strength at finer scales, relative to theirs
+constexpr std::size_t kFarMore = 2;      // least ratio of their number to that at the fitted scale
+constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, unlike rims of objects
+constexpr double kFewestShare = 0.05;    // least share of spots of another size,
+constexpr std::size_t kFewestSpots = 3;  // and their number
+constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
+
+/// How well the spots stand out; 0 if they hardly do, since noise has nine chances in nine scales.
+double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
+  double clear = 0, sum = 0;
+  for (const detect::ChosenSpot& spot : spots) {
+    const double over = std::min(1.0, std::log(std::max(1.0, spot.over)) / std::log(kWellOver));
+    clear += over * over;
+    sum += over * over * std::sqrt(std::max(0.0, spot.amplitude));
+  }
+  return clear > kLeastClear ? sum * std::cbrt(scale) : 0;
+}
+
+/// Whether the frame is large enough for spots of this scale and their surroundings.
+bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
+  const std::array<std::int64_t, 3> size{frame.shape.nx, frame.shape.ny, frame.shape.nz};
+  for (std::size_t a = 0; a < 3; ++a)
+    if (size[a] > kThin && filter.sigma[a] > static_cast<double>(size[a]) / 3) return false;
+  return true;
+}
+
+/// The spots of one rung of the ladder.
+struct Rung {
+  detect::Filter filter;
+  Sigma sigma{};
+  double evidence = 0;
+  bool crowd = false;  ///< resolved objects side by side
+  std::vector<detect::ChosenSpot> spots;
+  std::vector<detect::Peak> peaks;  ///< of the spots
+  std::size_t maxima = 0;
+  std::vector<detect::Peak> objects;  ///< result of detect_spots at this scale, if it is wide
+};
+
+Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Sigma& sigma,
+             bool& hot_voxels) {
+  Rung rung;
+  rung.filter = filter_of(frame, sigma);
+  rung.sigma = sigma;
+  const detect::ValueRange range = detect::check_frame(execution, frame);
+  const detect::Response response(execution, frame, rung.filter, polarity, range.low);
+  const float floor = detect::rounding_floor(rung.filter, range);
+  const std::vector<detect::Voxel> maxima = detect::local_maxima(execution, response, floor);
+  rung.maxima = maxima.size();
+  const auto choose = [&](bool comparing) {
+    return detect::choose_spots(execution, frame, rung.filter, response, polarity, floor, maxima,
+                                {{}, {}, false, polarity, comparing});
+  };
+  if (sigma[0] >= kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y))
+    for (const detect::ChosenSpot& spot : choose(false).spots)
+      rung.objects.push_back(detect::refine(response, rung.filter, spot.voxel));
+  detect::Choice choice = choose(true);
+  hot_voxels = choice.hot_voxels;
+  rung.spots = std::move(choice.spots);
+  for (const detect::ChosenSpot& spot : rung.spots)
+    rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
+  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
+  rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
+  rung.crowd = choice.crowd && sigma[0] >= kResolved * finest;
+  return rung;
+}
+
+Sigma sigma_of_rung(const VolumeFrame& frame, int i) {
+  const double um =
+      kSmallest * std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z}) * std::exp2(0.5 * i);
+  return {um, um, um};
+}
+
+/// All rungs that fit into the frame. Removes hot voxels from `frame` when a rung shows some.
+std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
+  std::vector<Rung> ladder;
+  bool repaired = false;
+  for (int i = 0; i < kScales; ++i) {
+    const Sigma sigma = sigma_of_rung(frame, i);
+    if (i > 2 && !fits_in(frame, filter_of(frame, sigma))) break;
+    bool hot_voxels = false;
+    Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
+    // At the finest scales spots are little more than one voxel.
+    if (hot_voxels && !repaired) {
+      repaired = true;
+      if (auto clean = detect::without_hot_voxels(execution, frame, polarity)) {
+        frame = std::move(*clean);
+        rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
+      }
+    }
+    ladder.push_back(std::move(rung));
+  }
+  return ladder;
+}
+
+/// The rungs at which spots stand out, in falling order of how much they do.
+std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
+  std::vector<const Rung*> best;
+  for (const Rung& rung : ladder)
+    if (rung.evidence > 0) best.push_back(&rung);
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Rung* a, const Rung* b) { return a->evidence > b->evidence; });
+  return best;
+}
+
+/// Starts of fits: the best spots; if many, every second of them, since the best are often outliers.
+std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, Polarity polarity) {
+  std::stable_sort(spots.begin(), spots.end(),
+                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  const std::size_t step = spots.size() >= 2 * kSpots ? 2 : 1;
+  std::vector<detect::FitStart> starts;
+  for (std::size_t i = 0; i < spots.size() && starts.size() < kSpots; i += step) {
+    const detect::Voxel& v = spots[i].voxel;
+    starts.push_back({{static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)},
+                      (polarity == Polarity::bright ? 1 : -1) * std::abs(spots[i].amplitude)});
+  }
+  return starts;
+}
+
+/// Spots that remain at a rung after scales are joined.
+struct Left {
+  std::vector<detect::FitStart> starts;
+  std::vector<double> over;  ///< ChosenSpot::over
+};
+
+std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, Polarity polarity) {
+  std::vector<detect::Filter> filters;
+  std::vector<detect::ScaleCandidate> candidates;
+  std::vector<std::size_t> spot;  // index among the spots of its rung
+  for (std::size_t k = 0; k < ladder.size(); ++k) {
+    filters.push_back(ladder[k].filter);
+    for (std::size_t i = 0; i < ladder[k].peaks.size(); ++i) {
+      const detect::Peak& peak = ladder[k].peaks[i];
+      candidates.push_back({{peak.x, peak.y, peak.z}, peak.quality, k});
+      spot.push_back(i);
+    }
+  }
+  std::vector<Left> left(ladder.size());
+  for (const std::size_t c : detect::strongest_over_scales(shape, filters, candidates)) {
+    const Rung& rung = ladder[candidates[c].scale];
+    const detect::ChosenSpot& chosen = rung.spots[spot[c]];
+    const double height = (polarity == Polarity::bright ? 1 : -1) * std::abs(chosen.amplitude);
+    left[candidates[c].scale].starts.push_back({candidates[c].place, height});
+    left[candidates[c].scale].over.push_back(chosen.over);
+  }
+  return left;
+}
+
+/// Widths in um, in xy and along z, of the spots of another size; empty if there are too few.
+struct OtherSize {
+  std::vector<double> across, along;
+};
+
+OtherSize other_size(const Execution& execution, const VolumeFrame& frame, const std::vector<Rung>& ladder,
+                     const std::vector<Left>& left, double base, bool larger) {
+  OtherSize other;
+  std::size_t all = 0, there = 0;
+  for (std::size_t k = 0; k < ladder.size(); ++k) {
+    all += left[k].starts.size();
+    const double ratio = ladder[k].sigma[0] / base;
+    if (left[k].starts.empty() || (larger ? ratio < kOtherSize : ratio * kOtherSize > 1)) continue;
+    there += left[k].starts.size();
+    const auto fits = detect::fit_spots(execution, frame, ladder[k].filter, left[k].starts,
+                                        {kWidthSpread, false, false, {}})
+                          .spots;
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      const double wide = fits[i].sigma[0] / ladder[k].filter.sigma[0];
+      if (!fits[i].good || left[k].over[i] < kClearScore || wide > kOfScale || wide * kOfScale < 1) continue;
+      other.across.push_back(fits[i].sigma[0] * frame.voxel_um.x);
+      other.along.push_back(fits[i].sigma[2] * frame.voxel_um.z);
+    }
+  }
+  const auto clear = static_cast<double>(other.across.size());
+  if (other.across.size() < kFewestSpots || clear < kFewestShare * static_cast<double>(all) ||
+      clear < kClearShare * static_cast<double>(there))
+    return {};
+  return other;
+}
+
+/// The quantile `share` of the widths; along z that of `base` if it is not known.
+Sigma width_at(OtherSize other, double share, const Sigma& base) {
+  const double across = quantile(other.across, share), along = quantile(other.along, share);
+  return {across, across, along > 0 ? along : base[2]};
+}
+
+/// Whether the widths are about those of single voxels.
+bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
+  return sigma[0] < kVoxelWidth * std::min(frame.voxel_um.x, frame.voxel_um.y) &&
+         (frame.shape.nz == 1 || sigma[2] < kVoxelWidth * frame.voxel_um.z);
+}
+
+/// The median ratio of the spots' scores to the level.
+double median_over(const Rung& rung) {
+  std::vector<double> over;
+  for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
+  return quantile(over, 0.5);
+}
+
+/// Spots far wider than their rung's scale may be parts of wider spots. They are searched again at their
+/// width, starting with `sigma`, until it does not change, or only few are found.
+Sigma widened(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& first,
+              Sigma sigma) {
+  double scale = first.sigma[0];
+  std::size_t spots = first.spots.size();
+  for (int round = 0; round < kWidenings; ++round) {
+    if (sigma[0] < kWider * scale || sigma[0] < kResolved * std::min(frame.voxel_um.x, frame.voxel_um.y) ||
+        !fits_in(frame, filter_of(frame, sigma)))
+      break;
+    bool hot_voxels = false;
+    const Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
+    if (rung.evidence == 0 || kKept * static_cast<double>(spots) > static_cast<double>(rung.spots.size()))
+      break;
+    const std::optional<Sigma> next =
+        fitted_sigma(execution, frame, starts_of(rung.spots, polarity), rung.sigma);
+    if (!next) break;
+    scale = sigma[0];
+    spots = rung.spots.size();
+    sigma = *next;
+  }
+  return sigma;
+}
+
+std::size_t spots_at(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                     const Sigma& sigma, bool keep_blending) {
+  DetectionOptions options;
+  options.polarity = polarity;
+  options.radius_um = radius_of(frame, sigma);
+  options.keep_blending = keep_blending;
+  return detect_spots(execution, frame, options).size();
+}
+
+/// Whether most of a rung's spots are also found at this width.
+bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
+                 const Sigma& sigma) {
+  const auto found = static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
+  return found >= kMostKept * static_cast<double>(rung.spots.size());
+}
+
+/// Whether kObjects discs that respond most at this scale fit into the frame, apart or touching.
+bool holds_objects(const VolumeFrame& frame, const Sigma& sigma) {
+  constexpr double kDisc = 6.28;  // area, in sigma squared
+  const double area = static_cast<double>(frame.shape.nx) * frame.voxel_um.x *
+                      static_cast<double>(frame.shape.ny) * frame.voxel_um.y;
+  return static_cast<double>(kObjects) * kDisc * sigma[0] * sigma[0] <= area &&
+         fits_in(frame, filter_of(frame, sigma));
+}
+
+/// The rungs of the ladder and the larger ones at which objects fit into the frame. The number of maxima
+/// falls with the scale until maxima are rounding errors.
+std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                              const std::vector<Rung>& ladder) {
+  std::vector<Rung> rungs;
+  for (std::size_t i = 0; i < ladder.size() + kLargerScales; ++i) {
+    const Sigma sigma = sigma_of_rung(frame, static_cast<int>(i));
+    if (i > 2 && !holds_objects(frame, sigma)) break;
+    bool hot_voxels = false;
+    Rung rung = i < ladder.size() ? ladder[i] : rung_of(execution, frame, polarity, sigma, hot_voxels);
+    if (i > 0 && rung.maxima > rungs.back().maxima) break;
+    rungs.push_back(std::move(rung));
+  }
+  return rungs;
+}
+
+/// The rung with most of the strength of all scales; none if no scale has most.
+std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                              const std::vector<Rung>& ladder) {
+  const double least = kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y);
+  std::vector<Rung> rungs = with_larger(execution, frame, polarity, ladder);
+  std::vector<detect::Filter> filters;
+  std::vector<detect::ScaleCandidate> candidates;
+  for (const Rung& rung : rungs) {
+    for (const detect::Peak& peak : rung.sigma[0] >= least ? rung.objects : rung.peaks)
+      candidates.push_back({{peak.x, peak.y, peak.z}, peak.quality, filters.size()});
+    filters.push_back(rung.filter);
+  }
+  if (candidates.empty()) return std::nullopt;
+  const detect::ObjectScale found = detect::object_scale(filters, candidates);
+  if (found.objects < kObjects || found.strength < kObjectsShare * found.all ||
+      found.finer > kFinerShare * found.strength)
+    return std::nullopt;
+  return std::move(rungs[found.scale]);
+}
+
+/// The scale with most of the frame's strength, if it is that of wide objects, of which few are found at the
+/// scale `fitted`, or of spots smaller than those.
+std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                                   const std::vector<Rung>& ladder, const Sigma& fitted, bool& objects) {
+  const std::optional<Rung> rung = main_rung(execution, frame, polarity, ladder);
+  if (!rung) return std::nullopt;
+  if (rung->sigma[0] < kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y)) {
+    if (kWider * rung->sigma[0] > fitted[0] || median_over(*rung) < kOverLevel) return std::nullopt;
+    const auto small = fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
+    return small && is_voxel(frame, *small) ? std::nullopt : small;
+  }
+  const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
+  objects = kFarMore * now < rung->objects.size();
+  return objects ? std::optional(rung->sigma) : std::nullopt;
+}
+
+struct Estimate {
+  VolumeFrame frame;  ///< the part of the frame that was searched, without hot voxels
+  std::vector<Rung> ladder{};
+  Sigma sigma{};
+  bool objects = false;  ///< of one size; finer spots are their grain
+  std::optional<RivalSize> rival{};
+};
+
+/// The result of fits to the spots of the best rung, or of the next one if they fail; for a crowd its scale.
+/// `failed`: spots were seen, but no fits give the result.
+std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                                   const std::vector<Rung>& ladder, bool& failed) {
+  const std::vector<const Rung*> best = best_rungs(ladder);
+  failed = !best.empty();
+  for (const Rung* rung : best) {
+    const std::optional<Sigma> sigma =
+        fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
+    if (!sigma && !rung->crowd) continue;
+    if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
+    const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
+    failed = !sigma || (rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide));
+    return failed ? rung->sigma : wide;
+  }
+  return std::nullopt;
+}
+
+/// Takes wide objects that stand out from their grain.
+void settle_rival(const Execution& execution, Polarity polarity, Estimate& result) {
+  Vec3 radius = radius_of(result.frame, result.sigma);
+  const double factor = radius.x / result.sigma[0];
+  const auto rival = detect::find_rival(execution, result.frame, radius, polarity);
+  if (!rival) return;
+  result.rival = rival->size;
+  if (!rival->stands_out) return;
+  std::swap(radius, result.rival->radius_um);
+  std::swap(result.rival->found, result.rival->taken);
+  result.sigma = {radius.x / factor, radius.y / factor, radius.z / factor};
+  result.objects = true;
+}
+
+/// The size that stands out most, without a second one. `failed`: as in sigma_of_fits.
+std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFrame& given, Polarity polarity,
+                                     bool& failed) {
+  const detect::ValueRange whole_range = detect::check_frame(execution, given);
+  if (!(whole_range.high > whole_range.low)) return std::nullopt;
+  Estimate result{detect::central_part(given)};
+  if (auto bare = detect::without_padding(execution, result.frame)) result.frame = std::move(bare->frame);
+  const detect::ValueRange range = detect::check_frame(execution, result.frame);
+  detect::check_span(result.frame, range);
+  if (!(range.high > range.low)) return std::nullopt;
+  result.ladder = climb(execution, result.frame, polarity);
+  const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, failed);
+  if (!fitted) return std::nullopt;
+  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                     .value_or(*fitted);
+  return result;
+}
+
+/// Objects wider than a thin stack is deep, in the mean of its planes, if they are wider than `known`.
+std::optional<Estimate> estimate_in_mean(const Execution& execution, const VolumeFrame& given,
+                                         Polarity polarity, double known) {
+  if (given.shape.nz < 2 || given.shape.nz > kThin) return std::nullopt;
+  bool failed = false;
+  Estimate result{detect::central_part(given)};
+  const auto flat = estimate_one(execution, detect::mean_of_planes(result.frame), polarity, failed);
+  const double deepest = static_cast<double>(given.shape.nz) * given.voxel_um.z / 3;
+  if (!flat || flat->sigma[0] < deepest || flat->sigma[0] <= known) return std::nullopt;
+  result.sigma = {flat->sigma[0], flat->sigma[0], flat->sigma[0]};
+  result.objects = true;
+  settle_rival(execution, polarity, result);
+  return result;
+}
+
+std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+  bool failed = false;
+  std::optional<Estimate> result = estimate_one(execution, frame, polarity, failed);
+  if (result) settle_rival(execution, polarity, *result);
+  if (!failed || (result && result->rival)) return result;
+  auto objects = estimate_in_mean(execution, frame, polarity, result ? result->sigma[0] : 0);
+  return objects ? std::move(objects) : std::move(result);
+}
+
+}  // namespace
+
+std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+  const std::optional<Estimate> found = estimate(execution, frame, polarity);
+  if (!found) return std::nullopt;
+  return radius_of(found->frame, found->sigma);
+}
+
+std::optional<SpotSizes> estimate_sizes(const Execution& execution, const VolumeFrame& frame,
+                                        Polarity polarity) {
+  constexpr double kLow = 0.1, kHigh = 0.9;  // quantiles of a population's widths
+  const std::optional<Estimate> found = estimate(execution, frame, polarity);
+  if (!found) return std::nullopt;
+  if (found->objects) return SpotSizes{radius_of(found->frame, found->sigma), std::nullopt, found->rival};
+  const std::vector<Left> left = joined(found->frame.shape, found->ladder, polarity);
+  const OtherSize large = other_size(execution, found->frame, found->ladder, left, found->sigma[0], true);
+  const OtherSize small = other_size(execution, found->frame, found->ladder, left, found->sigma[0], false);
+  Sigma least = found->sigma, most = found->sigma;
+  if (!small.across.empty()) least = width_at(small, kLow, found->sigma);
+  if (!large.across.empty()) most = width_at(large, kHigh, found->sigma);
+  for (std::size_t a = 0; a < 3; ++a) {
+    least[a] = std::min(least[a], found->sigma[a]);
+    most[a] = std::max(most[a], found->sigma[a]);
+  }
+  SpotSizes sizes{radius_of(found->frame, least), std::nullopt, found->rival};
+  if (least != most) sizes.largest_radius_um = radius_of(found->frame, most);
+  return sizes;
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,288 @@
+#include "tracking/link/events/divisions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include <motes/base/index.h>
+#include <motes/base/quantile.h>
+#include <motes/tracking/radial_density.h>
+
+#include "tracking/link/events/division_scene.h"
+#include "tracking/score/assign.h"
+
+namespace motes::tracking {
+namespace detail {
+namespace {
+
+using matching::Index;
+
+/// Gains are limited to this; the costs of assignments are kMostGain - gain.
+constexpr double kMostGain = 200;
+/// With fewer divisions only their share is estimated.
+constexpr std::size_t kLeastToFit = 5;
+/// Least values of the parameters, in spacings.
+constexpr double kLeastMiddle = 0.01, kLeastSpread = 0.05;
+/// Offers without a second daughter are withdrawn and the rest is assigned again, at most this often.
+constexpr int kWithdrawals = 3;
+
+double log_student(double length, double scale, int dims) {
+  return student_log_density(length / scale, dims) - dims * std::log(scale);
+}
+
+/// log of the surface of the ball of that radius.
+double log_sphere(double radius, int dims) {
+  if (dims == 1) return std::numbers::ln2;
+  if (dims == 2) return std::log(2 * std::numbers::pi * radius);
+  return std::log(4 * std::numbers::pi * radius * radius);
+}
+
+/// An exact assignment with the largest sum of gains; pairs without gain are left out.
+struct Gains {
+  std::vector<std::pair<Index, Index>> pair;  ///< row, column
+  std::vector<std::size_t> candidate;         ///< the candidate of each pair
+  std::vector<double> gain;
+
+  void add(Index row, Index column, std::size_t c, double g) {
+    if (g <= 0) return;
+    pair.emplace_back(row, column);
+    candidate.push_back(c);
+    gain.push_back(std::min(g, kMostGain));
+  }
+  std::vector<std::size_t> best(const Execution& execution) const;
+};
+
+std::vector<Index> numbers_of(std::vector<Index> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+Index place_of(const std::vector<Index>& names, Index name) {
+  return static_cast<Index>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
+}
+
+std::vector<std::size_t> Gains::best(const Execution& execution) const {
+  std::vector<Index> rows, columns;
+  for (const auto& [row, column] : pair) rows.push_back(row), columns.push_back(column);
+  rows = numbers_of(std::move(rows)), columns = numbers_of(std::move(columns));
+  std::vector<std::size_t> order(pair.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(pair[a], -gain[a]) < std::pair(pair[b], -gain[b]);
+  });
+  // Of several candidates for one pair the best is kept.
+  order.erase(std::unique(order.begin(), order.end(),
+                          [&](std::size_t a, std::size_t b) { return pair[a] == pair[b]; }),
+              order.end());
+  RealCosts costs;
+  costs.graph.rows = static_cast<Index>(rows.size());
+  costs.graph.cols = static_cast<Index>(columns.size());
+  costs.unmatched_row_cost.assign(rows.size(), kMostGain / 2);
+  costs.unmatched_col_cost = kMostGain / 2;
+  costs.graph.row_offsets.assign(rows.size() + 1, 0);
+  for (const std::size_t e : order) {
+    costs.graph.col_index.push_back(place_of(columns, pair[e].second));
+    costs.cost.push_back(kMostGain - gain[e]);
+    ++costs.graph.row_offsets[at(place_of(rows, pair[e].first)) + 1];
+  }
+  std::partial_sum(costs.graph.row_offsets.begin(), costs.graph.row_offsets.end(),
+                   costs.graph.row_offsets.begin());
+  const std::vector<Index> chosen = assign(execution, costs);
+  std::vector<std::size_t> out;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (auto e = costs.graph.row_offsets[r]; e < costs.graph.row_offsets[r + 1]; ++e)
+      if (costs.graph.col_index[at(e)] == chosen[r]) out.push_back(candidate[order[at(e)]]);
+  return out;
+}
+
+}  // namespace
+
+double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c) {
+  const int dims = scene.dims;
+  const double apart = std::max(c.apart, 1e-3), off = (apart - model.separation) / model.spread;
+  const double divided = std::log(model.share) + log_student(c.middle, model.middle, dims) - 0.5 * off * off -
+                         std::log(model.spread * std::sqrt(2 * std::numbers::pi)) - log_sphere(apart, dims) +
+                         std::numbers::ln2;
+  const double start = std::log(model.start * c.density);
+  if (c.offered) return divided - std::log(model.end) - 2 * start;
+  return divided - std::log1p(-model.share) - log_student(c.residual, c.scale, dims) - start;
+}
+
+std::vector<std::size_t> choose_divisions(const Execution& execution, const DivisionModel& model,
+                                          const DivisionScene& scene) {
+  std::vector<double> gain;
+  gain.reserve(scene.candidates.size());
+  for (const DivisionCandidate& c : scene.candidates) gain.push_back(division_gain(model, scene, c));
+  Gains offers;
+  for (std::size_t k = 0; k < gain.size(); ++k)
+    if (const DivisionCandidate& c = scene.candidates[k]; c.offered)
+      offers.add(c.mother, c.linked, k, gain[k]);
+  // Mothers and the daughter offered to each.
+  std::vector<std::pair<Index, Index>> offered;
+  for (const std::size_t k : offers.best(execution))
+    offered.emplace_back(scene.candidates[k].mother, scene.candidates[k].linked);
+  std::sort(offered.begin(), offered.end());
+  std::vector<std::size_t> chosen;
+  for (int round = 0; round <= kWithdrawals; ++round) {
+    std::vector<Index> taken;
+    for (const auto& [mother, daughter] : offered) taken.push_back(daughter);
+    std::sort(taken.begin(), taken.end());
+    Gains gains;
+    for (std::size_t k = 0; k < gain.size(); ++k) {
+      const DivisionCandidate& c = scene.candidates[k];
+      if (std::binary_search(taken.begin(), taken.end(), c.start)) continue;
+      if (c.offered && !std::binary_search(offered.begin(), offered.end(), std::pair(c.mother, c.linked)))
+        continue;
+      gains.add(c.start, c.mother, k, gain[k]);
+    }
+    chosen = gains.best(execution);
+    std::vector<std::pair<Index, Index>> kept;
+    for (const std::size_t k : chosen)
+      if (const DivisionCandidate& c = scene.candidates[k]; c.offered) kept.emplace_back(c.mother, c.linked);
+    std::sort(kept.begin(), kept.end());
+    if (kept.size() == offered.size()) break;
+    offered = std::move(kept);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,
+                            const std::vector<std::size_t>& chosen) {
+  DivisionModel model = before;
+  const auto n = static_cast<double>(chosen.size());
+  const auto links = static_cast<double>(std::max<std::int64_t>(scene.links, 1));
+  std::vector<double> middle, apart;
+  double offered = 0;
+  for (const std::size_t k : chosen) {
+    middle.push_back(scene.candidates[k].middle);
+    apart.push_back(scene.candidates[k].apart);
+    offered += scene.candidates[k].offered;
+  }
+  const double starts = static_cast<double>(scene.starts) - n - offered;
+  model.share = std::clamp(n / links, 1e-5, 0.5);
+  model.start = std::clamp(starts / (links + static_cast<double>(scene.starts)), 0.5 / links, 0.9);
+  model.end = std::clamp((static_cast<double>(scene.ends) - offered) / links, 0.5 / links, 0.9);
+  if (chosen.size() < kLeastToFit) return model;
+  model.middle = std::max(quantile(middle, 0.5) / student_median(scene.dims), kLeastMiddle);
+  model.separation = quantile(apart, 0.5);
+  for (double& a : apart) a = std::abs(a - model.separation);
+  model.spread = std::max(1.4826 * quantile(apart, 0.5), kLeastSpread);
+  return model;
+}
+
+}  // namespace detail
+
+namespace {
+
+using matching::Index;
+
+constexpr int kRounds = 6;
+/// Divisions are significant if at least this many are found, if they exceed those by chance by this many
+/// standard deviations, and if chance explains at most this share.
+constexpr std::int64_t kLeastDivisions = 5;
+constexpr double kSurely = 3, kMostByChance = 0.5;
+/// A false division cuts a true link. kMostCut is the largest expected share of links lost. Gains are too
+/// optimistic: in embryos the log odds of true divisions were kCutShift + kCutSlope * gain.
+constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
+
+/// Number of links on which the two predictions of mothers are compared.
+constexpr std::int64_t kMotionSample = 20'000;
+
+/// The result of one search.
+struct DivisionSearch {
+  DivisionModel model;
+  std::vector<std::size_t> chosen;
+};
+
+DivisionSearch search(const Execution& execution, const detail::DivisionScene& scene) {
+  DivisionSearch out;
+  const auto all = static_cast<double>(scene.links + scene.starts);
+  out.model.start = out.model.end =
+      std::max(0.3 * static_cast<double>(scene.starts) / std::max(all, 1.0), 1e-5);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::size_t> chosen = detail::choose_divisions(execution, out.model, scene);
+    const bool settled = round > 0 && chosen == out.chosen;
+    out.chosen = std::move(chosen);
+    if (settled || out.chosen.empty()) break;
+    out.model = detail::fit_divisions(out.model, scene, out.chosen);
+  }
+  return out;
+}
+
+/// Keeps the most certain divisions, as many as kMostCut allows.
+void leave_sure(std::int64_t links, std::vector<Division>& list) {
+  std::sort(list.begin(), list.end(), [](const Division& a, const Division& b) {
+    return std::tuple(-a.gain, a.mother) < std::tuple(-b.gain, b.mother);
+  });
+  double cut = 0;
+  const auto end = std::find_if(list.begin(), list.end(), [&](const Division& d) {
+    return (cut += 1 / (1 + std::exp(kCutShift + kCutSlope * d.gain))) >
+           kMostCut * static_cast<double>(links);
+  });
+  list.erase(end, list.end());
+}
+
+}  // namespace
+
+Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                         bool assume_significant) {
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), assume_significant);
+}
+
+Divisions detail::find_divisions(const Execution& execution, const SeriesPoints& points,
+                                 const SeriesLinking& linking, const SeriesLists& lists,
+                                 bool assume_significant) {
+  Divisions out;
+  if (points.frames() < 2 || points.size() == 0) return out;
+  const std::vector<double> spacings = division_spacings(execution, points);
+  const auto motion_of = [&](bool backwards, std::int32_t step = 1) {
+    return division_motion(execution, points, linking, lists, spacings, out.neighbours, backwards, step);
+  };
+  const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
+    return division_scene(execution, points, linking, motion, spacings, sight);
+  };
+  // Some frames decide which of the two predictions is closer to the links.
+  const auto step = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(linking.links() / kMotionSample, 1, points.frames() - 1));
+  DivisionMotion motion = motion_of(false, step);
+  out.neighbours = true;
+  if (DivisionMotion shared = motion_of(false, step); shared.residual < motion.residual)
+    motion = std::move(shared);
+  else
+    out.neighbours = false;
+  if (step > 1) motion = motion_of(false);
+  const DivisionScene scene = scene_of(motion, Sight::forwards);
+  const DivisionSearch seen = search(execution, scene);
+  out.model = seen.model;
+  out.found = std::ssize(seen.chosen);
+  out.significant = assume_significant;
+  if (!assume_significant && out.found >= kLeastDivisions) {
+    out.misplaced = std::ssize(search(execution, scene_of(motion, Sight::misplaced)).chosen);
+    out.backwards = std::ssize(search(execution, scene_of(motion_of(true), Sight::backwards)).chosen);
+    const auto found = static_cast<double>(out.found), chance = out.by_chance();
+    out.significant = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
+  }
+  if (!out.significant) return out;
+  for (const std::size_t k : seen.chosen) {
+    const detail::DivisionCandidate& c = scene.candidates[k];
+    out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
+                        detail::division_gain(seen.model, scene, c)});
+  }
+  if (!assume_significant) leave_sure(scene.links, out.list);
+  std::sort(out.list.begin(), out.list.end(),
+            [](const Division& a, const Division& b) { return a.mother < b.mother; });
+  return out;
+}
+
+void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking) {
+  for (const Division& d : divisions)
+    if (const Index next = linking.next[at(d.mother)]; next >= 0)
+      linking.next[at(d.mother)] = linking.previous[at(next)] = -1;
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,49 @@
+#pragma once
+/// The steps of find_divisions, for its tests.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/divisions.h>
+
+#include "tracking/link/motion/field.h"
+
+namespace motes::tracking::detail {
+
+/// A mother, her first daughter (by a link, or offered to an ended track) and a start that may be the second
+/// daughter.
+struct DivisionCandidate {
+  matching::Index mother = -1, linked = -1, start = -1;
+  bool offered = false;  ///< the mother's track ended: `linked` is also a start
+  /// Distance of the daughters' midpoint from the expected position; of the daughters.
+  double middle = 0, apart = 0;
+  double residual = 0, scale = 1;  ///< residual of the link mother -> linked, and scale of such residuals
+  double density = 1;              ///< density at the daughters, per cubic (square) spacing
+};
+
+/// All lengths are in spacings. `rows` counts detections that could divide, `links` those that could be
+/// daughters.
+struct DivisionScene {
+  int dims = 3;
+  std::vector<DivisionCandidate> candidates;  ///< those with links, then those of ended tracks
+  std::int64_t starts = 0, links = 0, ends = 0;
+};
+
+/// As the public function, with the neighbours of points from `lists`.
+Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                         const SeriesLists& lists, bool assume_significant);
+
+/// Nats by which the division is more likely than the links it replaces.
+double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);
+
+/// The most likely set of divisions, with each start and each mother in at most one. It is exact given the
+/// offers, which are an exact assignment of starts to ended tracks by themselves.
+std::vector<std::size_t> choose_divisions(const Execution& execution, const DivisionModel& model,
+                                          const DivisionScene& scene);
+
+/// The model estimated from the chosen divisions.
+DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,
+                            const std::vector<std::size_t>& chosen);
+
+}  // namespace motes::tracking::detail

@@ -1,0 +1,78 @@
+#include "tracking/link/large/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <motes/base/index.h>
+
+#include "tracking/link/large/blocks.h"
+
+namespace motes::tracking {
+namespace {
+
+/// Size of the part, relative to the smallest series that is sampled.
+constexpr double kShare = 0.3;
+/// Least number of detections in the cube; with fewer, too many tracks cross its sides.
+constexpr std::int64_t kLeastOfFrame = 500;
+/// Detections within this distance of the middle are inner ones, in units of half the side.
+constexpr double kInner = 0.75;
+/// Least ratio of whole to part for which a part saves time.
+constexpr std::int64_t kTimes = 3;
+
+double median_of(const std::vector<Vec3>& points, double Vec3::*axis) {
+  std::vector<double> values;
+  values.reserve(points.size());
+  for (const Vec3& p : points) values.push_back(p.*axis);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPoints& points,
+                                      std::int64_t most) {
+  const auto all = static_cast<std::int64_t>(points.size());
+  const auto wanted = std::max(static_cast<std::int64_t>(kShare * static_cast<double>(most)),
+                               kLeastOfFrame * points.frames());
+  if (all <= most || all < kTimes * wanted) return std::nullopt;
+  const Vec3 middle{median_of(points.at, &Vec3::x), median_of(points.at, &Vec3::y),
+                    median_of(points.at, &Vec3::z)};
+  std::vector<double> off;
+  off.reserve(points.size());
+  for (const Vec3& p : points.at)
+    off.push_back(std::max({std::abs(p.x - middle.x), std::abs(p.y - middle.y), std::abs(p.z - middle.z)}));
+  std::vector<double> sorted = off;
+  const auto last = sorted.begin() + wanted - 1;
+  std::nth_element(sorted.begin(), last, sorted.end());
+  std::vector<char> keep(points.size());
+  std::int64_t kept = 0;
+  for (std::size_t i = 0; i < keep.size(); ++i) kept += keep[i] = off[i] <= *last;
+  if (all < kTimes * kept) return std::nullopt;
+  MiddlePart part{take_part(points, keep, execution), {}};
+  part.points.density = points.density;
+  part.points.spacing_um = points.spacing_um;
+  part.points.partners = points.partners;
+  part.inner.reserve(part.whole.size());
+  for (const matching::Index i : part.whole) part.inner.push_back(off[at(i)] <= kInner * *last);
+  return part;
+}
+
+std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most) {
+  const auto wanted = static_cast<std::int64_t>(kShare * static_cast<double>(most));
+  const auto middle = static_cast<std::int64_t>(points.size() / 2);
+  const auto frame_of = [&](std::int64_t place) {
+    return std::upper_bound(points.offset.begin(), points.offset.end(), place) - points.offset.begin() - 1;
+  };
+  const auto first = static_cast<std::int32_t>(frame_of(std::max<std::int64_t>(0, middle - wanted / 2)));
+  const auto last = static_cast<std::int32_t>(frame_of(middle + wanted / 2)) + 1;
+  if (kTimes * (last - first) > points.frames()) return std::nullopt;
+  SeriesBlock block = take_block(points, {.first = first, .last = last}, {});
+  MiddlePart part{{std::move(block.points), std::move(block.whole), {}}, {}, first};
+  part.points.inner.clear();
+  return part;
+}
+
+}  // namespace motes::tracking

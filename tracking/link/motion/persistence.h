@@ -1,0 +1,28 @@
+#pragma once
+/// Continues rounds of a linking with persistence of motion in every cost, or with belief propagation over
+/// all tracks.
+
+#include <cstdint>
+
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series/rounds.h"
+
+namespace motes::tracking {
+
+inline constexpr int kVelocityRounds = 6;
+/// Most triplets of belief propagation: for memory, and for the time of `automatic`.
+inline constexpr std::int64_t kMostTriplets = 400'000'000, kMostForBeliefs = 1'000'000'000;
+
+/// Reports too many triplets: throws if the model was asked for, otherwise another model is used.
+void spare_beliefs(bool by_data, SeriesLinks& out);
+
+/// Continues the rounds `best`, whose cost is `before`, with persistence if it is asked for or the data show
+/// it (out.persistent).
+Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out);
+
+/// Continues rounds with belief propagation over all possible tracks, if its linking is about as likely.
+/// `times`: size of the whole series relative to these points.
+Rounds with_beliefs(const SeriesOptions& options, Rounds best, double times, SeriesLinks& out);
+
+}  // namespace motes::tracking

@@ -1,0 +1,60 @@
+#include "tracking/link/series/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <motes/base/index.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/linker.h>
+
+namespace motes::tracking {
+namespace {
+
+/// Least gate relative to the largest coordinate, since positions are snapped to a fraction of the gate
+/// (link_cost.h).
+constexpr double kLeastGatePerCoordinate = 0x1p-28;
+
+}  // namespace
+
+std::vector<Detections> frames_of(const SeriesPoints& points) {
+  std::vector<Detections> frames(at(points.frames()));
+  for (std::size_t t = 0; t < frames.size(); ++t) frames[t].frame = static_cast<std::int32_t>(t);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Detections& frame = frames[at(points.slot[i])];
+    const Vec3& place = points.at[i];
+    frame.x_um.push_back(place.x), frame.y_um.push_back(place.y), frame.z_um.push_back(place.z);
+  }
+  return frames;
+}
+
+SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate) {
+  const std::vector<Detections> frames = frames_of(points);
+  double farthest = 0;
+  for (const Vec3& place : points.at)
+    farthest = std::max({farthest, std::abs(place.x), std::abs(place.y), std::abs(place.z)});
+  Execution on_cpu = execution;
+  on_cpu.backend = Backend::cpu;
+  SeriesLinking out = SeriesLinking::none(points.size());
+  LinkOptions options;
+  options.candidates.gate = gate;
+  if (!gate.bounded()) {
+    const auto estimate = estimate_gate(on_cpu, frames);
+    if (!estimate) return out;
+    options.candidates.gate = estimate->gate();
+  }
+  // Duplicates can be as near to each other as rounding errors, so that the estimated gate is too small.
+  if (!(options.candidates.gate.um > kLeastGatePerCoordinate * farthest)) return out;
+  const std::vector<PairLinks> links = link_frames(on_cpu, frames, options);
+  for (std::size_t t = 0; t < links.size(); ++t)
+    for (std::size_t k = 0; k < links[t].next.size(); ++k) {
+      if (links[t].next[k] < 0) continue;
+      const auto i = at(points.offset[t]) + k, j = at(points.offset[t + 1] + links[t].next[k]);
+      out.next[i] = static_cast<matching::Index>(j);
+      out.previous[j] = static_cast<matching::Index>(i);
+    }
+  return out;
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,23 @@
+#pragma once
+/// Turns the result for some detections of a series, or for another order, into one for all detections in the
+/// original order.
+
+#include <vector>
+
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series/rounds.h"
+
+namespace motes::tracking::detail {
+
+/// Moves the model and counts of the last rounds to the result; their linking is already there.
+void take_rounds(Rounds&& best, SeriesLinks& links);
+
+/// Turns links of the particles into links of all detections. O(points).
+void restore_all(const SeriesPart& part, SeriesLinks& links);
+
+/// Restores the original order of detections, of which `order` was linked. Copies (`copy_of` of the result)
+/// get the values of the detection they follow. O(points).
+void restore_order(const std::vector<matching::Index>& order, SeriesLinks& links);
+
+}  // namespace motes::tracking::detail
