@@ -23,6 +23,7 @@ namespace {
 struct Library {
   decltype(&ncclGetUniqueId) get_unique_id;
   decltype(&ncclCommInitRankConfig) comm_init_rank_config;
+  decltype(&ncclCommSplit) comm_split;
   decltype(&ncclCommGetAsyncError) comm_get_async_error;
   decltype(&ncclCommAbort) comm_abort;
   decltype(&ncclCommDestroy) comm_destroy;
@@ -46,10 +47,11 @@ struct Library {
     const auto find = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::decay_t<decltype(function)>>(library.find(name));
       if (function == nullptr)
-        throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2.14 or later");
+        throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2.18 or later");
     };
     find(get_unique_id, "ncclGetUniqueId");
     find(comm_init_rank_config, "ncclCommInitRankConfig");
+    find(comm_split, "ncclCommSplit");
     find(comm_get_async_error, "ncclCommGetAsyncError");
     find(comm_abort, "ncclCommAbort");
     find(comm_destroy, "ncclCommDestroy");
@@ -72,35 +74,48 @@ const Library& library() {
   return loaded;
 }
 
+/// MiB of a device's memory that NCCL takes for two devices with NVLink.
+constexpr std::size_t kNeeded = 1500;
+
 }  // namespace
 
-/// A non-blocking connection: while a rank waits for others, it can learn that one of them has failed.
+/// Two connections of the same ranks, which share their memory. The first does not block: while a rank waits
+/// for others to connect, it can learn that one of them has failed. It starts a host thread for every
+/// operation (60 us), so all operations go through the second, which blocks.
 struct DeviceCommunicator::Nccl {
-  ncclComm_t comm = nullptr;
+  ncclComm_t first = nullptr, comm = nullptr;
   bool connected = false;
 
   Nccl(int size, const ncclUniqueId& id, int rank) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    state_ = library().comm_init_rank_config(&comm, size, id, rank, &config);
+    state_ = library().comm_init_rank_config(&first, size, id, rank, &config);
   }
   ~Nccl() {
-    if (comm != nullptr) connected ? library().comm_destroy(comm) : library().comm_abort(comm);
+    for (const ncclComm_t one : {comm, first})
+      if (one != nullptr) connected ? library().comm_destroy(one) : library().comm_abort(one);
   }
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  ncclResult_t state() {
-    if (comm == nullptr || (state_ != ncclSuccess && state_ != ncclInProgress)) return state_;
-    ncclResult_t of_comm = ncclSuccess;
-    const ncclResult_t asked = library().comm_get_async_error(comm, &of_comm);
-    return state_ = asked == ncclSuccess ? of_comm : asked;
+  /// Begins the second connection; the first must be complete.
+  void connect_again(int rank) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 1;
+    config.splitShare = 1;
+    state_ = library().comm_split(first, 0, rank, &comm, &config);
   }
-  /// Waits until the host has completed its part of the last call.
-  void check(ncclResult_t result, const char* what) {
-    state_ = result;
-    while (state_ == ncclInProgress) state();
-    library().check(state_, what);
+  /// ncclInProgress until the connection begun last is complete.
+  ncclResult_t state() {
+    if (first == nullptr || (state_ != ncclSuccess && state_ != ncclInProgress)) return state_;
+    state_ = ncclSuccess;
+    for (const ncclComm_t one : {first, comm}) {
+      if (one == nullptr || state_ != ncclSuccess) continue;
+      ncclResult_t of_comm = ncclSuccess;
+      const ncclResult_t asked = library().comm_get_async_error(one, &of_comm);
+      state_ = asked == ncclSuccess ? of_comm : asked;
+    }
+    return state_;
   }
 
  private:
@@ -124,9 +139,14 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
   hosts.agreed([&] {
     std::size_t total = 0;
     require(cudaMemGetInfo(&free_bytes_, &total), "asking for its memory");
+    // NCCL's own failure half-way can end the process.
+    if (free_bytes_ < kNeeded << 20) refuse("too little memory");
     nccl_ = std::make_unique<Nccl>(size_, id, rank_);
   });
   wait_for_all(hosts);
+  nccl_->connect_again(rank_);
+  wait_for_all(hosts);
+  nccl_->connected = true;
   try {
     connect();
   } catch (const ResourceError& error) {
@@ -136,7 +156,7 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
 
 void DeviceCommunicator::refuse(const std::string& why) const {
   throw ResourceError("NCCL cannot connect GPU " + std::to_string(device_) + ": " + why +
-                      "; it needs about 1500 MiB of its memory, of which " +
+                      "; it needs about " + std::to_string(kNeeded) + " MiB of its memory, of which " +
                       std::to_string(free_bytes_ >> 20) + " MiB were free");
 }
 
@@ -152,7 +172,6 @@ void DeviceCommunicator::wait_for_all(Communicator& hosts) {
   hosts.agreed([&] {
     if (mine == failed) refuse(library().get_error_string(nccl_->state()));
   });
-  nccl_->connected = true;
 }
 
 void DeviceCommunicator::connect() {
@@ -188,22 +207,23 @@ void DeviceCommunicator::all_gather(const void* mine, void* all, std::size_t byt
   }
   ++traffic_.calls;
   traffic_.bytes += static_cast<std::int64_t>(bytes);
-  nccl_->check(library().all_gather(mine, all, bytes, ncclUint8, nccl_->comm, stream), "all-gather");
+  library().check(library().all_gather(mine, all, bytes, ncclUint8, nccl_->comm, stream), "all-gather");
 }
 
 void DeviceCommunicator::all_reduce_min(std::int64_t* values, std::size_t count, cudaStream_t stream) {
   if (size_ == 1 || count == 0) return;
   ++traffic_.calls;
   traffic_.bytes += static_cast<std::int64_t>(count * sizeof *values);
-  nccl_->check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
-               "all-reduce");
+  library().check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
+                  "all-reduce");
 }
 
 void DeviceCommunicator::broadcast(void* values, std::size_t bytes, int root, cudaStream_t stream) {
   if (size_ == 1 || bytes == 0) return;
   ++traffic_.calls;
   traffic_.bytes += rank_ == root ? static_cast<std::int64_t>(bytes) : 0;
-  nccl_->check(library().broadcast(values, values, bytes, ncclUint8, root, nccl_->comm, stream), "broadcast");
+  library().check(library().broadcast(values, values, bytes, ncclUint8, root, nccl_->comm, stream),
+                  "broadcast");
 }
 
 void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std::size_t> bytes,
@@ -223,7 +243,7 @@ void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std
     if (const std::size_t theirs = bytes[static_cast<std::size_t>(k)]; theirs > 0)
       library().check(library().receive(to, theirs, ncclUint8, k, nccl_->comm, stream), "gather");
   }
-  nccl_->check(library().group_end(), "gather");
+  library().check(library().group_end(), "gather");
 }
 
 }  // namespace motes::gpu
