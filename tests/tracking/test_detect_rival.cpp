@@ -82,12 +82,13 @@ void check_near(std::size_t count, std::size_t expected) {
   CHECK(count <= 2 * expected);
 }
 
-/// Cells of a lognormal texture.
-VolumeFrame textured_cells(const Shape3& shape, double strength, std::uint64_t seed, std::size_t& count) {
+/// Cells of a lognormal texture, of grains or of fibres along x of this length.
+VolumeFrame textured_cells(const Shape3& shape, double strength, std::uint64_t seed, std::size_t& count,
+                           double length = 1.2) {
   Random random(seed);
   Cells cells(shape, 200, random);
   const double deep = shape.nz > 1 ? 1 : 0;
-  const Field texture = testing::texture(shape, {1.2, 1.2, deep}, random);
+  const Field texture = testing::texture(shape, {length, 1.2, deep}, random);
   for (std::size_t i = 0; i < texture.size(); ++i) cells.light[i] *= std::exp(strength * texture[i]);
   count = cells.centres.size();
   return with_noise(shape, std::move(cells.light), random);
@@ -131,6 +132,17 @@ TEST_CASE("cells stand out from spots that lie in them and are fainter", "[detec
   REQUIRE(rival);
   INFO("seed " << seed << ", texture " << strength << ": radius " << rival->size.radius_um.x);
   CHECK(rival->stands_out == (strength < 0.4));
+  check_near(rival->size.found, cells);
+}
+
+TEST_CASE("cells stand out from a texture of fibres, though the maxima of fibres are no spots", "[detect]") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
+  std::size_t cells = 0;
+  const VolumeFrame frame = textured_cells(shape_of(1), 0.3, seed, cells, 5);
+  const auto rival = tracking::detect::find_rival(kTwo, frame, {2.5, 2.5, 2.5}, Polarity::bright);
+  REQUIRE(rival);
+  INFO("seed " << seed << ": radius " << rival->size.radius_um.x);
+  CHECK(rival->stands_out);
   check_near(rival->size.found, cells);
 }
 

@@ -44,7 +44,12 @@ class SpotSearch {
 
 /// The options of the choice, taken from the user's options.
 inline ChoiceOptions choice_options(const DetectionOptions& options) {
-  return {options.false_positives_per_frame, options.mask, options.keep_blending, options.polarity};
+  return {options.false_positives_per_frame,
+          options.mask,
+          options.keep_blending,
+          options.polarity,
+          false,
+          options.keep_lines};
 }
 
 /// Throws as check_frame does.

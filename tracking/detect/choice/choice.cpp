@@ -351,6 +351,15 @@ void warn_of_lines(const OnLines& lines, Choice& choice) {
         "several spots; if objects are wider, set detection.radius_um");
 }
 
+void warn_of_wide_noise(double stretch, double level, Choice& choice) {
+  constexpr double kNear = 1.25;
+  if (std::any_of(choice.spots.begin(), choice.spots.end(),
+                  [](const ChosenSpot& spot) { return spot.over < kNear; }))
+    choice.warnings.push_back("the noise is not white (its scores spread " + rounded(stretch) +
+                              " times as wide), and some spots score hardly more than noise can (limit: " +
+                              rounded(level) + "); look at the faintest spots");
+}
+
 /// Warns if so many spots score near the level that others must be below it.
 void warn_of_faint(Choice& choice) {
   constexpr double kNear = 1.15, kNearShare = 0.2;
@@ -441,8 +450,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.blends = levels.blends = false;
     }
   }
-  const OnLines lines =
-      by_rate || choice.crowd ? OnLines{} : drop_lines(frame, filter, options.polarity, choice.spots);
+  OnLines lines;
+  if (!by_rate && !choice.crowd && !options.keep_lines)
+    lines = drop_lines(frame, filter, options.polarity, choice.spots);
   // The caller accepts more false spots than the automatic choice has: its spots are kept.
   if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own);
@@ -452,15 +462,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   if (levels.blends && !options.keep_blending) choice.warnings.emplace_back(kBlendWarning);
   warn_of_tail(tail, choice);
   warn_of_lines(lines, choice);
-  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped && !resolved &&
-      std::any_of(choice.spots.begin(), choice.spots.end(),
-                  [&](const ChosenSpot& s) { return s.over < 1.25; }))
-    choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
-                              " times as wide), and some spots score hardly more than noise can (limit: " +
-                              rounded(levels.least) + "); look at the faintest spots");
-  if (!by_rate && !options.comparing && !clipped && !crowd.is_there && !resolved &&
-      noise.stretch <= kSmoothLeast)
-    warn_of_faint(choice);
+  const bool plain = !crowd.is_there && !clipped && !resolved;
+  if (plain && noise.stretch > kWide) warn_of_wide_noise(noise.stretch, levels.least, choice);
+  if (plain && !by_rate && !options.comparing && noise.stretch <= kSmoothLeast) warn_of_faint(choice);
   return choice;
 }
 

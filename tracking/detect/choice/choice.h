@@ -46,6 +46,7 @@ struct ChoiceOptions {
   /// Whether scales are being compared. At small scales parts of one spot lie side by side, so the rules for
   /// crowds are not used.
   bool comparing = false;
+  bool keep_lines = false;  ///< as in DetectionOptions
 };
 
 /// The scores from which on maxima are spots.

@@ -64,6 +64,7 @@ Found found_at(const Execution& execution, const VolumeFrame& frame, Polarity po
   DetectionOptions options;
   options.polarity = polarity;
   options.radius_um = radius;
+  options.keep_lines = true;  // texture in wide objects has lines
   return {radius, detect_spots(execution, frame, options)};
 }
 

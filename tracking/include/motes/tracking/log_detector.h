@@ -50,6 +50,8 @@ struct DetectionOptions {
   /// Whether to keep the strong maxima if they are few and their scores continue those of the noise without a
   /// gap. Otherwise they are taken for texture, and the frame has no spots.
   bool keep_blending = false;
+  /// Whether to keep maxima on lines, such as those of a texture, if they pass as spots otherwise.
+  bool keep_lines = false;
   /// [voxels, x fastest] 0 in voxels without search; empty: search everywhere. Must outlive the call.
   std::span<const std::uint8_t> mask;
 };
