@@ -168,7 +168,7 @@ void prepare_folder(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
     throw ResourceError(folder.string() + " is a file, not a folder; choose another with -o");
   if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
-    throw ResourceError(folder.string() + " is a link to what does not exist; choose another with -o");
+    throw ResourceError(folder.string() + " is a broken link; choose another folder with -o");
   std::filesystem::create_directories(folder, error);
   if (!error) error.assign(system::refuses_files(folder), std::generic_category());
   if (error) {

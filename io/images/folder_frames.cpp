@@ -42,7 +42,7 @@ std::vector<fs::path> list_images(const fs::path& folder) {
     std::error_code ignored;
     const fs::path& file = entry->path();
     const fs::file_status status = entry->status(ignored);
-    // A link to what does not exist is listed, so that opening it tells.
+    // A broken link is listed, so that opening it reports the error.
     const bool is_file = fs::is_regular_file(status) || (!fs::exists(status) && entry->is_symlink(ignored));
     if (file.filename().string().starts_with('.') || !is_file) continue;
     if (has_extension(file, {".tif", ".tiff", ".btf", ".tf8"})) tiffs.push_back(file);

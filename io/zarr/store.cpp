@@ -69,7 +69,7 @@ std::unique_ptr<InputFile> Store::open(const std::string& key) const {
   if (type == fs::file_type::not_found) return nullptr;  // most chunks of a sparse array are missing
   if (error) fail_to_open(path, "open", error.value());
   const fs::path canonical = fs::canonical(path, error);
-  if (error) fail_to_open(path, "open", error.value());  // for instance a link to what does not exist
+  if (error) fail_to_open(path, "open", error.value());  // for instance a broken link
   if (!is_inside(canonical, canonical_))
     fail(key, "is a link that leaves the store and is not followed; copy its target into the store");
   return std::make_unique<InputFile>(path);

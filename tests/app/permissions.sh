@@ -79,7 +79,7 @@ refused 4 '.*json: out/a.json: cannot write' track points.csv -o before --json o
 refused 4 'points.csv is a file, not a folder' track points.csv -o points.csv
 refused 4 'points.csv/sub: cannot write.*Not a directory' track points.csv -o points.csv/sub
 ln -s nowhere/at/all link
-refused 4 'link is a link to what does not exist' track points.csv -o link
+refused 4 'link is a broken link' track points.csv -o link
 refused 4 '/dev/full: cannot write: No space' match 'gen:uniform?rows=3&high=9' --json /dev/full
 [ "$(ls -A out | wc -l)" = 0 ] || fail "left in out: $(ls -A out)"
 

@@ -81,11 +81,11 @@ TEST_CASE("RGB of equal channels is read as grey, in every layout", "[frames]") 
       }
 }
 
-TEST_CASE("Transparent RGB, several samples that are no colours, and claims of both are refused",
+TEST_CASE("Transparent RGB, samples other than colours, and damaged layouts of both are refused",
           "[frames]") {
   const TempDir dir;
   TiffSpec spec;
-  spec.rgb = true, spec.samples = 4, spec.type = VoxelType::f32;  // an alpha of 32 ones is no opaque float
+  spec.rgb = true, spec.samples = 4, spec.type = VoxelType::f32;  // no float is known to mean opaque
   const auto message = [&] {
     save_tiff(dir / "a.tif", spec);
     return message_of<InputError>([&] { open_frames(dir / "a.tif")->read(0); });

@@ -135,7 +135,8 @@ TEST_CASE("cells stand out from spots that lie in them and are fainter", "[detec
   check_near(rival->size.found, cells);
 }
 
-TEST_CASE("cells stand out from a texture of fibres, though the maxima of fibres are no spots", "[detect]") {
+TEST_CASE("cells stand out from a texture of fibres, although maxima on fibres are not reported as spots",
+          "[detect]") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
   std::size_t cells = 0;
   const VolumeFrame frame = textured_cells(shape_of(1), 0.3, seed, cells, 5);
