@@ -19,8 +19,8 @@
 #include "io/files/encoding.h"
 #include "io/files/gzip.h"
 #include "io/files/text.h"
-#include "io/images/tiff_directories.h"
-#include "io/tracks/track_graph.h"
+#include "io/images/tiff/directories.h"
+#include "io/tracks/lineages/track_graph.h"
 
 namespace motes::io {
 namespace {

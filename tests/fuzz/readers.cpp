@@ -24,7 +24,7 @@
 
 #include "app/options/config.h"
 #include "io/files/text.h"
-#include "io/images/micromanager.h"
+#include "io/images/folders/micromanager.h"
 #include "tests/fuzz/bundle.h"
 #include "tests/io/png_bytes.h"
 #include "tests/io/tiff_bytes.h"

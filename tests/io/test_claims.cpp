@@ -8,7 +8,7 @@
 #include <motes/io/vtk_tracks.h>
 
 #include "io/files/temporary_name.h"
-#include "io/images/bdv_xml.h"
+#include "io/images/chunked/bdv_xml.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

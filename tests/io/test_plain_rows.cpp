@@ -3,7 +3,7 @@
 
 #include <motes/io/tables.h>
 
-#include "io/tracks/plain_rows.h"
+#include "io/tracks/tables/plain_rows.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

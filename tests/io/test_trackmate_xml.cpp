@@ -5,7 +5,7 @@
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
 
-#include "io/tracks/track_graph.h"
+#include "io/tracks/lineages/track_graph.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;
