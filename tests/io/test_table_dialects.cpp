@@ -200,6 +200,51 @@ TEST_CASE("btrack and ultrack: identities, roots that are their own mothers, 0 f
   CHECK(real.tracks().parent == std::vector<std::int64_t>{-1, 0});
 }
 
+TEST_CASE("points that name their mothers, as motile writes them") {
+  const std::string rows[] = {"1,,1\n", "2,1,1\n", "3,2,2\n", "4,2,3\n", "5,3,2\n", "6,4,3\n"};
+  const std::string places[] = {"0,10,10,", "1,11,11,", "2,12,10,", "2,12,14,", "3,13,9,", "3,13,15,"};
+  const auto table = [&](const std::string& header, auto row) {
+    std::string text = header + "\n";
+    for (std::size_t i = 0; i < 6; ++i) text += places[i] + row(rows[i]);
+    return text;
+  };
+  const auto whole = [](const std::string& row) { return row; };
+  const auto untracked = [](const std::string& row) { return row.substr(0, row.rfind(',')) + "\n"; };
+
+  Dialect motile(table("t,y,x,id,parent_id,track_id", whole));
+  const TrackSet named = motile.tracks(unit(io::TableUnit::um));
+  CHECK(named.track_id == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(named.parent == std::vector<std::int64_t>{-1, 1, 1});
+  CHECK(named.x_um == std::vector<double>{10, 11, 10, 9, 14, 15});
+  CHECK(named.point_properties.empty());
+
+  const TrackSet cut = Dialect(table("t,y,x,id,parent_id", untracked)).tracks(unit(io::TableUnit::um));
+  CHECK(cut.x_um == named.x_um);
+  CHECK(cut.parent == std::vector<std::int64_t>{-1, cut.track_id[0], cut.track_id[0]});
+
+  // A number for the whole lineage, which would be two points of one track in one frame.
+  const auto lineage = [](const std::string& row) { return row.substr(0, row.rfind(',')) + ",7\n"; };
+  const TrackSet split = Dialect(table("t,y,x,ID,Parent_ID,track_id", lineage)).tracks();
+  CHECK(split.x_um == named.x_um);
+  CHECK(split.parent[1] == split.track_id[0]);
+
+  // A point without links is a track, unless the table has track numbers; 0 is a point if one is called so.
+  CHECK(Dialect("frame,x,y,id,parent_id\n0,1,1,8,0\n1,1,1,9,0\n").tracks().tracks() == 2);
+  CHECK(Dialect("frame,x,y,id,parent_id\n0,1,1,0,-1\n1,1,1,9,0\n").tracks().tracks() == 1);
+  CHECK(Dialect("frame,x,y,id,parent_id\n").tracks().tracks() == 0);
+  const auto refusal = [](const std::string& text) {
+    return error_of<InputError>([&] { Dialect(text).tracks(); });
+  };
+  CHECK_THAT(refusal("frame,x,y,id,parent_id\n0,1,1,8,\n1,1,1,8,8\n"), Contains("t.csv:3: another point"));
+  CHECK_THAT(refusal("frame,x,y,id,parent_id\n0,1,1,8,\n1,1,1,9,3\n"),
+             Contains("t.csv:3: column 'parent_id'"));
+  CHECK_THAT(refusal("frame,x,y,id,parent_id\n0,1,1,8.5,\n"), Contains("t.csv:2: column 'id' needs"));
+  CHECK_THAT(refusal("frame,x,y,id,parent_id\n0,1,1,8,\n0,1,1,9,8\n"), Contains("two points of frame 0"));
+  // With track numbers, columns of another meaning are properties as before.
+  const TrackSet other = Dialect("frame,x,y,id,parent_id,track\n0,1,1,8,,1\n1,1,1,8,4,1\n").tracks();
+  CHECK(other.point_properties.size() == 2);
+}
+
 TEST_CASE("a table in gzip") {
   const TempDir dir;
   const std::string text = "particle,frame,x_um,y_um,z_um\n3,0,1,2,3\n3,1,2,3,4\n";

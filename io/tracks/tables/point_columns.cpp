@@ -23,6 +23,7 @@
 #include "io/tracks/tables/column_roles.h"
 #include "io/tracks/tables/csv.h"
 #include "io/tracks/tables/plain_rows.h"
+#include "io/tracks/tables/point_links.h"
 
 namespace motes::io::detail {
 namespace {
@@ -56,7 +57,7 @@ class Parser {
       : reader_(path), dt_s_(options.dt_s), identities_(identities) {
     roles_ = assign_roles(reader_.header(), reader_.where(), options.columns);
     name_identities();
-    if (identities && roles_.track < 0) {
+    if (identities && roles_.track < 0 && !has_point_links(reader_.header())) {
       throw InputError(reader_.where() +
                        ": no track column; name it with --columns particle=NAME, or find tracks with motes "
                        "track (the columns are " +
@@ -224,10 +225,8 @@ class Parser {
     out_.y.push_back(coordinate(roles_.y));
     out_.z.push_back(roles_.z < 0 ? 0.0 : coordinate(roles_.z));
     out_.line.push_back(reader_.line());
-    if (identities_) {
-      out_.track.push_back(track_number());
-      if (roles_.parent >= 0) out_.parent.push_back(parent_number());
-    }
+    if (identities_ && roles_.track >= 0) out_.track.push_back(track_number());
+    if (identities_ && roles_.parent >= 0) out_.parent.push_back(parent_number());
     if (roles_.time >= 0 && time_is_numeric_) add_time();
     for (std::size_t i = 0; i < roles_.properties.size(); ++i) {
       if (numeric_[i]) add_property(i);
@@ -326,7 +325,7 @@ class Parser {
     if (roles_.time >= 0 && time_is_numeric_) add_numbers(roles_.time, out_.time_s);
     for (std::size_t i = 0; i < roles_.properties.size(); ++i)
       if (numeric_[i]) add_numbers(roles_.properties[i], out_.properties[i].values);
-    if (identities_) add_identities(roles_.track, out_.track);
+    if (identities_ && roles_.track >= 0) add_identities(roles_.track, out_.track);
     if (identities_ && roles_.parent >= 0) add_identities(roles_.parent, out_.parent);
     columns.push_back([&] {
       for (std::size_t row = 0; row < rows; ++row)

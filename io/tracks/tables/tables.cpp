@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <omp.h>
 
@@ -14,7 +15,9 @@
 #include "io/files/gzip.h"
 #include "io/files/text.h"
 #include "io/images/frame_interval.h"
+#include "io/tracks/lineages/track_graph.h"
 #include "io/tracks/tables/point_columns.h"
+#include "io/tracks/tables/point_links.h"
 #include "io/tracks/track_rows.h"
 
 namespace motes::io {
@@ -213,6 +216,22 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
   return columns.track.size() - kept.size();
 }
 
+/// The tracks of a table whose points name their mothers. Numbers of tracks in the table are kept.
+TrackSet tracks_of_links(PointColumns& columns, std::vector<std::pair<std::size_t, std::size_t>> links,
+                         const std::function<std::string(std::size_t)>& where) {
+  detail::TrackGraph graph;
+  graph.edges = std::move(links);
+  for (const auto& track : columns.track) graph.particle.push_back(track.value_or(-1));
+  graph.single_points = columns.track.empty();
+  graph.nodes.frame = std::move(columns.frame);
+  graph.nodes.x_um = std::move(columns.x);
+  graph.nodes.y_um = std::move(columns.y);
+  graph.nodes.z_um = std::move(columns.z);
+  graph.nodes.time_s = std::move(columns.time_s);
+  graph.nodes.properties = std::move(columns.properties);
+  return detail::tracks_of_graph(std::move(graph), where, columns.notes);
+}
+
 /// Whether at least two fields of the line are numbers.
 bool is_row_of_numbers(std::string_view line) {
   constexpr std::string_view kBetween = ",;|\t \"\r";
@@ -295,13 +314,17 @@ TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& 
   PointColumns columns = detail::read_point_columns(path, options, true);
   const std::string unit = scale_to_um(columns, options);
   const std::optional<double> dt_s = settle_times(columns, options.dt_s);
-  detail::TrackRows rows;
-  if (const std::size_t dropped = keep_tracked_rows(columns, rows); dropped > 0) {
-    columns.notes.push_back(std::to_string(dropped) + " rows have no track number and are left out");
+  const auto where = [&](std::size_t row) { return path.string() + ":" + std::to_string(columns.line[row]); };
+  TrackSet tracks;
+  auto links = columns.parent.empty() ? detail::take_point_links(columns, where) : std::nullopt;
+  if (links) {
+    tracks = tracks_of_links(columns, *std::move(links), where);
+  } else {
+    detail::TrackRows rows;
+    if (const std::size_t dropped = keep_tracked_rows(columns, rows); dropped > 0)
+      columns.notes.push_back(std::to_string(dropped) + " rows have no track number and are left out");
+    tracks = detail::group_tracks(std::move(rows), where);
   }
-  TrackSet tracks = detail::group_tracks(std::move(rows), [&](std::size_t row) {
-    return path.string() + ":" + std::to_string(columns.line[row]);
-  });
   tracks.length_unit = unit;
   tracks.dt_s = dt_s;
   if (notes != nullptr) *notes = std::move(columns.notes);
