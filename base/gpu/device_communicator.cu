@@ -1,5 +1,6 @@
 /// Collective operations through NCCL, which is loaded when it is first used.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -74,8 +75,12 @@ const Library& library() {
   return loaded;
 }
 
-/// MiB of a device's memory that NCCL takes for two devices with NVLink.
-constexpr std::size_t kNeeded = 1500;
+/// Free bytes of the current device.
+std::size_t free_memory() {
+  std::size_t free_bytes = 0, total = 0;
+  require(cudaMemGetInfo(&free_bytes, &total), "asking for its memory");
+  return free_bytes;
+}
 
 }  // namespace
 
@@ -137,13 +142,17 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
   });
   hosts.broadcast(std::span(&id, 1));
   hosts.agreed([&] {
-    std::size_t total = 0;
-    require(cudaMemGetInfo(&free_bytes_, &total), "asking for its memory");
-    // NCCL's own failure half-way can end the process.
-    if (free_bytes_ < kNeeded << 20) refuse("too little memory");
+    free_bytes_ = free_memory();
     nccl_ = std::make_unique<Nccl>(size_, id, rank_);
   });
   wait_for_all(hosts);
+  // On two H200 the first connection takes 930 MiB, and what follows 1050 to 1310. If that fails half-way,
+  // NCCL ends the process or waits for ever.
+  hosts.agreed([&] {
+    const std::size_t left = free_memory(), taken = free_bytes_ - std::min(free_bytes_, left);
+    if (left < taken / 2 * 3)
+      refuse("it needs about " + std::to_string((taken / 2 * 5) >> 20) + " MiB of its memory");
+  });
   nccl_->connect_again(rank_);
   wait_for_all(hosts);
   nccl_->connected = true;
@@ -155,8 +164,7 @@ DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
 }
 
 void DeviceCommunicator::refuse(const std::string& why) const {
-  throw ResourceError("NCCL cannot connect GPU " + std::to_string(device_) + ": " + why +
-                      "; it needs about " + std::to_string(kNeeded) + " MiB of its memory, of which " +
+  throw ResourceError("NCCL cannot connect GPU " + std::to_string(device_) + ": " + why + "; " +
                       std::to_string(free_bytes_ >> 20) + " MiB were free");
 }
 

@@ -77,7 +77,7 @@ for k in "${!cases[@]}"; do
   best[k]=$(objective)
 done
 for gpu in 1 0; do
-  for left in ${LEFT:-20 1000 1700 2300}; do
+  for left in ${LEFT:-20 1000 1550 2300 3300}; do
     taken $gpu $left
     for k in "${!cases[@]}"; do
       tried "$left MB left on GPU $gpu" "${best[k]}" match ${cases[k]} --backend cuda --verify

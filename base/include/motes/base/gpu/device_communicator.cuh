@@ -17,7 +17,7 @@ class DeviceCommunicator {
  public:
   /// Collective. The device of this rank must be current; ranks on one machine must use different devices.
   /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them, for
-  /// example if a device has too little free memory for it (on two GPUs 1500 MiB).
+  /// example if a device has too little free memory for it (two H200 need 2300 MiB).
   DeviceCommunicator(Communicator& hosts, int device);
   ~DeviceCommunicator();
   DeviceCommunicator(const DeviceCommunicator&) = delete;
