@@ -296,28 +296,27 @@ class Parser {
     std::size_t rows = 0;
     for (const PlainBlock& block : blocks) rows += block.rows;
     std::vector<std::function<void()>> columns;
-    const auto add = [&](auto& to, const auto& part) {
+    const auto add = [&](auto& to, auto part) {
       columns.push_back([&to, blocks, part] {
-        for (const PlainBlock& block : blocks) to.insert(to.end(), part(block).begin(), part(block).end());
+        for (const PlainBlock& block : blocks) {
+          const auto& values = std::invoke(part, block);
+          to.insert(to.end(), values.begin(), values.end());
+        }
       });
     };
     const auto add_zeros = [&](auto& to) { columns.push_back([&to, rows] { to.resize(to.size() + rows); }); };
     const auto add_numbers = [&](int column, std::vector<double>& to) {
-      add(
-          to, [c = static_cast<std::size_t>(column)](const PlainBlock& block) -> const auto& {
-            return block.numbers[c];
-          });
+      add(to, [column](const PlainBlock& block) -> const std::vector<double>& {
+        return block.numbers[static_cast<std::size_t>(column)];
+      });
     };
     const auto add_identities = [&](int column, auto& to) {
-      add(
-          to, [c = static_cast<std::size_t>(column)](const PlainBlock& block) -> const auto& {
-            return block.identities[c];
-          });
+      add(to, [column](const PlainBlock& block) -> const std::vector<std::int64_t>& {
+        return block.identities[static_cast<std::size_t>(column)];
+      });
     };
     if (roles_.frame < 0) add_zeros(out_.frame);
-    if (roles_.frame >= 0)
-      add(
-          out_.frame, [](const PlainBlock& block) -> const auto& { return block.frame; });
+    if (roles_.frame >= 0) add(out_.frame, &PlainBlock::frame);
     add_numbers(roles_.x, out_.x);
     add_numbers(roles_.y, out_.y);
     if (roles_.z < 0) add_zeros(out_.z);

@@ -153,39 +153,35 @@ void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::ve
   constexpr std::int64_t kRows = 1 << 16;
   // For many short columns, waiting for threads would take longer than the work.
   const int threads = std::ssize(columns.frame) < kRows ? 1 : thread_count({omp_get_max_threads()});
-  const auto fill = [&](std::vector<double>& column, const auto& column_of) {
+  const auto fill = [&](std::vector<double>& column, auto part) {
+    const auto column_in = [part](Detections& frame) -> std::vector<double>& {
+      return std::invoke(part, frame);
+    };
     const std::vector<double> values = std::move(column);
     if (values.empty()) return;
     parallel_for(threads, std::ssize(frames), [&](std::int64_t f) {
       const auto k = static_cast<std::size_t>(f);
-      column_of(frames[k]).resize(places.counts[k]);
+      column_in(frames[k]).resize(places.counts[k]);
     });
     const std::int64_t rows = std::ssize(values);
     parallel_for(threads, (rows + kRows - 1) / kRows, [&](std::int64_t block) {
       const auto end = static_cast<std::size_t>(std::min(rows, (block + 1) * kRows));
       for (auto row = static_cast<std::size_t>(block * kRows); row < end; ++row) {
         Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];
-        column_of(frame)[static_cast<std::size_t>(places.slot[row])] = values[row];
+        column_in(frame)[static_cast<std::size_t>(places.slot[row])] = values[row];
       }
     });
   };
-  fill(
-      columns.x, [](Detections & frame) -> auto& { return frame.x_um; });
-  fill(
-      columns.y, [](Detections & frame) -> auto& { return frame.y_um; });
-  fill(
-      columns.z, [](Detections & frame) -> auto& { return frame.z_um; });
-  fill(
-      radius, [](Detections & frame) -> auto& { return frame.radius_um; });
-  fill(
-      intensity, [](Detections & frame) -> auto& { return frame.intensity; });
-  fill(
-      quality, [](Detections & frame) -> auto& { return frame.quality; });
-  for (std::size_t i = 0; i < columns.properties.size(); ++i)
-    fill(
-        columns.properties[i].values, [i](Detections & frame) -> auto& {
-          return frame.properties[i].values;
-        });
+  fill(columns.x, &Detections::x_um);
+  fill(columns.y, &Detections::y_um);
+  fill(columns.z, &Detections::z_um);
+  fill(radius, &Detections::radius_um);
+  fill(intensity, &Detections::intensity);
+  fill(quality, &Detections::quality);
+  for (std::size_t i = 0; i < columns.properties.size(); ++i) {
+    fill(columns.properties[i].values,
+         [i](Detections& frame) -> std::vector<double>& { return frame.properties[i].values; });
+  }
 }
 
 /// Removes rows without a track number (spots that are on no track) and returns their number.
