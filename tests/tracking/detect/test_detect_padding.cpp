@@ -107,6 +107,46 @@ TEST_CASE("spots beside padding are found, but none inside it", "[detect]") {
   }
 }
 
+TEST_CASE("a region that was cut out has no spots at its edge", "[detect]") {
+  // A ring, so that rows have padding between data; in one corner the data reach the corner of the frame.
+  const Shape3 shape{1, 200, 220};
+  testing::SpotFrameOptions scene;
+  scene.shape = shape;
+  scene.psf_sigma = {1.5, 1.5, 1.5};
+  scene.peak = 60;
+  const std::vector<Spot> spots{{0, 40, 110}, {0, 100, 30}, {0, 160, 120}, {0, 110, 190}};
+  for (const bool empty : {true, false}) {
+    CAPTURE(empty);
+    const std::vector<double> light = testing::expected_photons(scene, empty ? std::vector<Spot>{} : spots);
+    testing::Random random(11);
+    std::vector<double> values;
+    for (const double mean : light) values.push_back(100 + random.poisson(mean));
+    testing::each_voxel(shape, [&](std::size_t i, double, double y, double x) {
+      const double r = std::hypot(y - 100, x - 110);
+      if ((r < 45 || r > 98) && y + x > 60) values[i] = 0;
+    });
+    const VolumeFrame frame = frame_of(shape, values);
+    const auto bare = without_padding(kTwo, frame);
+    REQUIRE(bare.has_value());
+    CHECK(bare->is_data[100 * 220 + 110] == 0);
+    CHECK(bare->is_data[100 * 220 + 30] == 1);
+    tracking::DetectionOptions options = options_of();
+    options.radius_um = {2.1, 2.1, 2.1};
+    CHECK(detect_spots(kTwo, frame, options).size() == (empty ? 0 : spots.size()));
+  }
+}
+
+TEST_CASE("objects on an empty ground are no cut-out region") {
+  const Shape3 shape{1, 200, 200};
+  testing::Random random(5);
+  std::vector<double> values;
+  testing::each_voxel(shape, [&](std::size_t, double, double y, double x) {
+    const double r = std::hypot(std::fmod(y, 40) - 20, std::fmod(x, 40) - 20);
+    values.push_back(r < 14 ? 100 + random.poisson(50) : 0);
+  });
+  CHECK_FALSE(without_padding(kTwo, frame_of(shape, values)).has_value());
+}
+
 TEST_CASE("padding is distinguished from counts of 0, empty background and constants") {
   const Shape3 shape{4, 40, 50};
   testing::Random random(9);
