@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <motes/tracking/log_detector.h>
+
 #include "tests/support/spots.h"
 #include "tracking/detect/choice/noise_sample_rules.h"
 #include "tracking/detect/choice/spots_nearby.h"
@@ -130,6 +132,28 @@ TEST_CASE("a Gaussian kernel has its mass, symmetry and variance at any width", 
     if (sigma >= 0.7) CHECK(variance == Approx(sigma * sigma).epsilon(0.015));
     if (sigma < 0.29) CHECK(variance < 1e-6);
   }
+}
+
+TEST_CASE("a wide kernel ends smoothly, so that its second difference does", "[detect]") {
+  for (const double sigma : {12.0, 20.0, 40.0}) {
+    CAPTURE(sigma);
+    const std::vector<float> weights = detect::gaussian_kernel(sigma).weights;
+    CHECK(static_cast<double>(std::fabs(weights.back())) <
+          0.005 / (sigma * sigma) * static_cast<double>(weights.front()));
+  }
+}
+
+TEST_CASE("a broad top with noise is one spot", "[detect]") {
+  testing::SpotFrameOptions scene;
+  scene.shape = {1, 256, 256};
+  scene.psf_sigma = {48, 48, 1};
+  scene.background = 60;
+  scene.peak = 30;
+  const std::vector<double> light = testing::expected_photons(scene, {{0, 120, 130}});
+  const VolumeFrame frame = testing::poisson_frame(scene.shape, light, 4);
+  tracking::DetectionOptions options;
+  options.radius_um = {53, 53, 53};
+  CHECK(tracking::detect_spots(kTwo, frame, options).size() == 1);
 }
 
 TEST_CASE("the response agrees with a direct convolution in double", "[detect]") {

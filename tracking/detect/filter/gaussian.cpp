@@ -3,6 +3,10 @@
 /// axis of stacks. The integration adds the variance of a box one voxel wide, which is subtracted beforehand;
 /// a sigma below that of this box gives the identity.
 ///
+/// Where a wide Gaussian is cut, its step would dominate second differences, and a smooth frame would have
+/// hundreds of maxima. So a parabola is subtracted from wide kernels, which then end with slope 0; the
+/// variance that this costs is added beforehand.
+///
 /// The second derivative is the plain second difference of the smoothed signal, so a Laplacian takes three
 /// smoothing passes and one 7-point stencil instead of six convolutions. (With Lindeberg's discrete Gaussian
 /// this would be an exact scale space. But for sigma near 1 it passes far more of the finest noise, and fewer
@@ -20,7 +24,9 @@
 
 namespace motes::tracking::detect {
 namespace {
-constexpr double kCut = 4;               // sigmas kept on each side
+constexpr double kCut = 4;         // sigmas kept on each side
+constexpr double kSmoothEnd = 12;  // sigma in voxels from which on a kernel ends smoothly
+constexpr double kParabolaVariance = 1.016;
 constexpr std::int64_t kBlockSize = 64;  // elements whose sums stay in registers or the first cache
 constexpr double kBoxVariance = 1.0 / 12;
 
@@ -34,12 +40,15 @@ double integral_over_voxel(int n, double sigma) {
 }  // namespace
 
 HalfKernel gaussian_kernel(double sigma) {
-  const double kept = std::sqrt(std::max(0.0, sigma * sigma - kBoxVariance));
+  const double variance = sigma * sigma * (sigma < kSmoothEnd ? 1 : kParabolaVariance);
+  const double kept = std::sqrt(std::max(0.0, variance - kBoxVariance));
   const int radius = static_cast<int>(std::ceil(kCut * sigma));
   std::vector<double> weights;
   double sum = 0;
+  const double end = radius + 1, last = sigma < kSmoothEnd ? 0 : integral_over_voxel(radius + 1, kept);
   for (int n = 0; n <= radius; ++n) {
-    weights.push_back(integral_over_voxel(n, kept));
+    const double parabola = last == 0 ? 0 : last * (1 + (end * end - n * n) / (2 * kept * kept));
+    weights.push_back(integral_over_voxel(n, kept) - parabola);
     sum += (n == 0 ? 1 : 2) * weights.back();
   }
   HalfKernel kernel;

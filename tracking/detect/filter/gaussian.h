@@ -13,8 +13,8 @@ struct HalfKernel {
   int radius() const { return static_cast<int>(weights.size()) - 1; }
 };
 
-/// Gaussian of variance sigma^2 (in voxels), integrated over each voxel and cut at 4 sigma. A sigma up to
-/// sqrt(1/12), that of one voxel's box, gives the identity.
+/// Gaussian of variance sigma^2 (in voxels), integrated over each voxel and cut at 4 sigma, smoothly if it is
+/// wide. A sigma up to sqrt(1/12), that of one voxel's box, gives the identity.
 HalfKernel gaussian_kernel(double sigma);
 
 /// Inner products of a kernel T and its second difference D = T(n-1) - 2 T(n) + T(n+1), over all n. They give

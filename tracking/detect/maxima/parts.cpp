@@ -1,7 +1,8 @@
 /// There is a valley between two maxima if the frame, smoothed by half the filter's variance, lies below the
 /// straight line from one maximum to the other. So a faint spot on the flank of a bright one has a valley,
 /// too. Touching spots have one because of the neck between them. Inside a long object there is none, and
-/// smoothing removes texture.
+/// smoothing removes texture. No filter separates maxima closer than its sigma; those are rounding errors on
+/// a broad top.
 
 #include "tracking/detect/maxima/parts.h"
 
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tracking/detect/choice/spots_nearby.h"
@@ -21,6 +23,8 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr double kInsideSeen = 3;     // sigma in voxels: diffraction-limited spots are smaller
+constexpr double kBroad = 12;         // sigma in voxels: response then has rounding errors that form maxima;
+constexpr double kSame = 1;           // those closer than this are one, in sigma
 constexpr double kPartsReach = 4;     // largest distance of parts, in sigma
 constexpr double kValley = 0.1;       // least depth of a valley, relative to the response
 constexpr int kValleySteps = 8;       // places examined between two maxima
@@ -82,16 +86,54 @@ bool valley_between(const Source& source, double sign, const Peak& a, const Peak
   return false;
 }
 
+std::vector<Voxel> places_of(const std::vector<Peak>& peaks) {
+  std::vector<Voxel> places;
+  places.reserve(peaks.size());
+  for (const Peak& peak : peaks)
+    places.push_back({std::lround(peak.z), std::lround(peak.y), std::lround(peak.x)});
+  return places;
+}
+
+/// Keeps the peaks where `keep` is not 0.
+void keep_some(const std::vector<unsigned char>& keep, Spots& spots) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    if (keep[i] == 0) continue;
+    spots.peaks[kept] = spots.peaks[i];
+    if (!spots.scores.empty()) spots.scores[kept] = spots.scores[i];
+    ++kept;
+  }
+  spots.peaks.resize(kept);
+  if (!spots.scores.empty()) spots.scores.resize(kept);
+}
+
+/// Drops peaks closer than kSame to a stronger one.
+void drop_same(const Filter& filter, Spots& spots) {
+  for (bool dropped = true; dropped;) {
+    const SpotsNearby nearby(filter, places_of(spots.peaks), kSame);
+    const std::vector<Voxel> places = places_of(spots.peaks);
+    std::vector<unsigned char> keep(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      keep[i] = nearby.any_within(places[i],
+                                  [&](std::size_t k) {
+                                    const double own = spots.peaks[i].quality, other = spots.peaks[k].quality;
+                                    return other > own || (other == own && k < i);
+                                  })
+                    ? 0
+                    : 1;
+    dropped = std::find(keep.begin(), keep.end(), 0) != keep.end();
+    keep_some(keep, spots);
+  }
+}
+
 }  // namespace
 
 void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
                 Spots& spots) {
+  if (spots.peaks.size() < 2 || std::min(filter.sigma[0], filter.sigma[1]) < kInsideSeen) return;
+  if (std::min(filter.sigma[0], filter.sigma[1]) >= kBroad) drop_same(filter, spots);
   const std::size_t n = spots.peaks.size();
-  if (n < 2 || std::min(filter.sigma[0], filter.sigma[1]) < kInsideSeen) return;
-  std::vector<Voxel> places;
-  places.reserve(n);
-  for (const Peak& peak : spots.peaks)
-    places.push_back({std::lround(peak.z), std::lround(peak.y), std::lround(peak.x)});
+  const std::vector<Voxel> places = places_of(spots.peaks);
   const SpotsNearby nearby(filter, places, kPartsReach);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -122,15 +164,10 @@ void join_parts(const Execution& execution, const VolumeFrame& frame, const Filt
     });
     joined[i] = {sum[2] / weight, sum[1] / weight, sum[0] / weight, own.quality};
   }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (part[i] != 0) continue;
-    spots.peaks[kept] = joined[i];
-    if (!spots.scores.empty()) spots.scores[kept] = spots.scores[i];
-    ++kept;
-  }
-  spots.peaks.resize(kept);
-  if (!spots.scores.empty()) spots.scores.resize(kept);
+  std::vector<unsigned char> keep(n);
+  for (std::size_t i = 0; i < n; ++i) keep[i] = part[i] == 0 ? 1 : 0;
+  spots.peaks = std::move(joined);
+  keep_some(keep, spots);
 }
 
 }  // namespace motes::tracking::detect
