@@ -139,8 +139,8 @@ void add_linking(std::vector<Option>& table) {
       choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
       MOTES_AT(linking.scope),
       "How frames are linked. pairs: each to the next. series: all at once, across missed detections. auto: "
-      "series, but pairs for two frames, for more than 100 million detections (a million that move little "
-      "and are rarely missed), or with linking.cost, linking.no_link_cost or solver greedy."));
+      "series, but pairs for more than 100 million detections (a million that move little and are rarely "
+      "missed), or with linking.cost, linking.no_link_cost or solver greedy."));
   table.push_back(row(
       "linking.model", "",
       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},

@@ -188,7 +188,7 @@ std::string divisions_line(const tracking::Divisions& d) {
 bool links_whole_series(const Config& config, const std::vector<Detections>& frames,
                         const std::optional<tracking::GateEstimate>& estimate) {
   if (config.linking.scope != Scope::automatic) return config.linking.scope == Scope::series;
-  if (frames.size() <= 2 || config.linking.solver == tracking::kGreedySolver ||
+  if (frames.size() < 2 || config.linking.solver == tracking::kGreedySolver ||
       config.linking.cost != tracking::LinkCost::squared || config.linking.no_link_cost)
     return false;
   return tracking::series_pays(detections_of(frames), estimate);

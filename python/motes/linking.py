@@ -160,8 +160,8 @@ def link(
         trackpy's name of `gate`.
     scope : {'pairs', 'series'}, optional
         Frame by frame, or the whole series at once. Default: 'pairs' with a gate; without one
-        'series' for more than two frames, but 'pairs' with an estimated gate for more than 10
-        million points (a million if particles move little and are rarely missed).
+        'series', but 'pairs' with an estimated gate for more than 10 million points (a million if
+        particles move little and are rarely missed).
     model : {'auto', 'static', 'velocity', 'field', 'joint'}
         How displacements are predicted (series only).
     no_link_cost : float, optional
@@ -484,5 +484,4 @@ def _scope(scope: Any, gate: float | None, frames: NDArray[Any]) -> str:
         return scope
     if scope is not None:
         raise ValueError(f"scope: {scope!r} is neither 'pairs' nor 'series'")
-    whole = gate is None and int(frames[-1]) - int(frames[0]) > 1
-    return "series" if whole else "pairs"
+    return "series" if gate is None and frames[-1] > frames[0] else "pairs"

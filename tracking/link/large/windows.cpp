@@ -9,6 +9,7 @@
 #include <motes/base/index.h>
 
 #include "tracking/link/series/candidates.h"
+#include "tracking/link/series/gap_shares.h"
 #include "tracking/link/series/problem.h"
 
 namespace motes::tracking {
@@ -135,12 +136,12 @@ class Windows {
                         options_.most, nullptr, window.begin);
     const std::vector<double> costs = candidate_costs(execution_, part, prediction, model, candidates);
     const Index first = points_.offset[at(window.begin)];
-    const FreeCosts free = free_costs(part, model, window.begin);
+    const FreeCosts free = free_costs(part, model, few_frames(points_.frames(), model.lags()), window.begin);
     const matching::SparseCosts all = series_problem(execution_, part, free, candidates, costs);
     const matching::SparseCosts open = without_taken(all, first);
     const matching::Matching answer =
         solve_problem(execution_, open, out_.solution.solver, options_.verify, start_of(open, first));
-    decide(window, open, answer);
+    decide(window, open, free, answer);
     note_seams(window, open, all, answer);
   }
 
@@ -188,7 +189,8 @@ class Windows {
   }
 
   /// Stores the decisions for the window's core, and its prices.
-  void decide(const Window& window, const matching::SparseCosts& problem, const matching::Matching& answer) {
+  void decide(const Window& window, const matching::SparseCosts& problem, const FreeCosts& free,
+              const matching::Matching& answer) {
     const Index first = points_.offset[at(window.begin)], core = points_.offset[at(window.core_end)] - first;
     SeriesSolution& s = out_.solution;
     for (std::size_t j = 0; j < answer.col_to_row.size(); ++j) {
@@ -208,7 +210,7 @@ class Windows {
       for (Offset e = problem.graph.row_offsets[at(i)]; e < problem.graph.row_offsets[at(i) + 1]; ++e)
         if (problem.graph.col_index[at(e)] == j) objective_ += static_cast<double>(problem.cost[at(e)]);
       if (j == i) {
-        ++s.false_detections, s.used[at(first + i)] = 0;
+        if (free.is_false(at(i))) ++s.false_detections, s.used[at(first + i)] = 0;
         continue;
       }
       s.linking.next[at(first + i)] = first + j;

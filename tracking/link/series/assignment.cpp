@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -13,6 +14,7 @@
 #include <motes/tracking/series_assignment.h>
 
 #include "tracking/link/series/candidates.h"
+#include "tracking/link/series/gap_shares.h"
 #include "tracking/link/series/occlusion.h"
 #include "tracking/link/series/problem.h"
 
@@ -38,9 +40,20 @@ Cost tie_of(std::uint64_t row_hash, std::uint64_t column_hash) {
 
 }  // namespace
 
-FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, std::int32_t frames_before) {
+double alone_cost(double clutter, double end, double birth, bool few) {
+  return few ? -std::log(std::exp(-clutter) + std::exp(-end - birth)) : std::min(clutter, end + birth);
+}
+
+bool FreeCosts::is_false(std::size_t i) const {
+  // The sum of both probabilities exceeds twice that of a track if the other one is likelier.
+  return !few || alone[i] < end[i] + birth[i] - std::numbers::ln2;
+}
+
+FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, bool few,
+                     std::int32_t frames_before) {
   FreeCosts out;
-  for (auto* const costs : {&out.end, &out.birth, &out.clutter}) costs->reserve(points.size());
+  out.few = few;
+  for (auto* const costs : {&out.end, &out.birth, &out.alone}) costs->reserve(points.size());
   std::vector<double> end, birth;
   for (std::int32_t t = 0; t < points.frames(); ++t) {
     end.push_back(model.end_cost(points.frames() - 1 - t));
@@ -50,7 +63,8 @@ FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, std::
     const auto t = at(points.slot[i]);
     out.end.push_back(end[t]);
     out.birth.push_back(birth[t]);
-    out.clutter.push_back(model.clutter_cost(points, static_cast<Index>(i)));
+    const double clutter = model.clutter_cost(points, static_cast<Index>(i));
+    out.alone.push_back(few ? alone_cost(clutter, end[t], birth[t], few) : clutter);
   }
   return out;
 }
@@ -88,7 +102,7 @@ matching::SparseCosts series_problem(const Execution& execution, const SeriesPoi
         out.graph.col_index[place] = j;
         out.cost[place++] = steps_of(cost) + tie_of(points.hash[at(i)], points.hash[at(j)]);
       };
-      add(static_cast<Index>(i), free.clutter[at(i)]);
+      add(static_cast<Index>(i), free.alone[at(i)]);
       for (Offset e = candidates.row_offsets[at(i)]; e < candidates.row_offsets[at(i) + 1]; ++e)
         if (useful(at(i), at(e))) add(candidates.to[at(e)], costs[at(e)]);
       out.unmatched_row_cost[at(i)] = steps_of(free.end[at(i)]);
@@ -162,7 +176,7 @@ SeriesSolution solve_with(const Execution& execution, const SeriesPoints& points
   out.used.assign(points.size(), 1);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Index j = answer.row_to_col[i];
-    if (j == static_cast<Index>(i)) ++out.false_detections, out.used[i] = 0;
+    if (j == static_cast<Index>(i) && free.is_false(i)) ++out.false_detections, out.used[i] = 0;
     if (j < 0 || j == static_cast<Index>(i)) continue;
     out.linking.next[i] = j;
     out.linking.previous[at(j)] = static_cast<Index>(i);
@@ -177,7 +191,8 @@ SeriesSolution solve_with(const Execution& execution, const SeriesPoints& points
 SeriesSolution solve_series(const Execution& execution, const SeriesPoints& points, const SeriesModel& model,
                             const SeriesCandidates& candidates, const std::vector<double>& costs,
                             const std::string& solver, bool verify) {
-  return solve_with(execution, points, free_costs(points, model), candidates, costs, solver, verify);
+  return solve_with(execution, points, free_costs(points, model, few_frames(points.frames(), model.lags())),
+                    candidates, costs, solver, verify);
 }
 
 SeriesSolution solve_odds(const Execution& execution, const SeriesPoints& points,

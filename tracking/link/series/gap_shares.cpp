@@ -34,7 +34,7 @@ struct Counting {
   std::int32_t last;
   int lags;
   bool all;
-  Counting(std::int32_t frames, int most) : last(frames - 1), lags(most), all(frames <= 4 * most) {}
+  Counting(std::int32_t frames, int most) : last(frames - 1), lags(most), all(few_frames(frames, most)) {}
   bool after(std::int32_t t) const { return all || t <= last - lags; }
   bool before(std::int32_t t) const { return all || t >= lags; }
 };

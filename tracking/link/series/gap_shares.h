@@ -15,6 +15,9 @@
 
 namespace motes::tracking {
 
+/// Whether all frames count, since most are less than `lags` links from the first or last one.
+inline bool few_frames(std::int32_t frames, int lags) { return frames <= 4 * lags; }
+
 /// Counts of one frame; integers, so that the order of addition does not matter.
 struct TrackCounts {
   std::vector<std::int64_t> elapsed;  ///< [lags] links by frames between their detections

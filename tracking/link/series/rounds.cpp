@@ -15,6 +15,8 @@
 #include "tracking/link/motion/drift.h"
 #include "tracking/link/motion/field.h"
 #include "tracking/link/motion/rigid.h"
+#include "tracking/link/series/gap_shares.h"
+#include "tracking/link/series/problem.h"
 
 namespace motes::tracking {
 namespace {
@@ -277,8 +279,9 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
   const std::int32_t last = points_->frames() - 1;
   const double density = points_->density[static_cast<std::size_t>(t)];
   if (j < 0 && p < 0)
-    return kNatsOfFalse + std::min(model_.clutter_cost(*points_, i),
-                                   model_.end_cost(last - t) + model_.birth_cost(density, t));
+    return kNatsOfFalse + alone_cost(model_.clutter_cost(*points_, i), model_.end_cost(last - t),
+                                     model_.birth_cost(density, t),
+                                     few_frames(points_->frames(), model_.lags()));
   double cost = p < 0 ? model_.birth_cost(density, t) : 0;
   if (j < 0) return cost + model_.end_cost(last - t);
   const int lag = points_->slot[static_cast<std::size_t>(j)] - t;
