@@ -20,6 +20,7 @@
 
 #include "tests/tracking/link/walkers.h"
 #include "tracking/link/motion/field.h"
+#include "tracking/link/series/gap_shares.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/rigid_search.h"
 
@@ -102,7 +103,11 @@ double least_cost(const SeriesPoints& points, const SeriesModel& model, const Se
       row(i + 1, cost + c);
       taken[j] = false;
     };
-    take(i, model.clutter_cost(points.density[points.slot[i]]));
+    const std::int32_t t = points.slot[i];
+    const double false_one = model.clutter_cost(points.density[t]);
+    const double track = model.end_cost(last - t) + model.birth_cost(points.density[t], t);
+    take(i, few_frames(points.frames(), model.lags()) ? -std::log(std::exp(-false_one) + std::exp(-track))
+                                                      : false_one);
     for (auto e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e)
       take(static_cast<std::size_t>(candidates.to[e]), costs[e]);
   };
@@ -115,18 +120,19 @@ double least_cost(const SeriesPoints& points, const SeriesModel& model, const Se
 TEST_CASE("the assignment of a series has the cost of the best of all linkings") {
   std::mt19937_64 rng(3);
   for (int trial = 0; trial < 40; ++trial) {
-    Series frames(4);
+    const int lags = trial < 20 ? 3 : 1;
+    Series frames(lags > 1 ? 4 : 5);
     for (std::size_t t = 0; t < frames.size(); ++t) {
       frames[t].frame = static_cast<std::int32_t>(t);
       const auto count = std::uniform_int_distribution<int>(t == 2 && trial % 3 == 0 ? 0 : 1, 2)(rng);
       for (int k = 0; k < count; ++k) add(frames[t], uniform_point(rng, 1.5));
     }
     const SeriesPoints points = pool_points(frames);
-    SeriesModel model = first_model(points, {}, 3);
-    model.elapsed = {0.6, 0.3, 0.1};
+    SeriesModel model = first_model(points, {}, lags);
+    if (lags > 1) model.elapsed = {0.6, 0.3, 0.1};
     model.end = 0.1, model.birth = 0.2, model.clutter = trial % 2 == 0 ? 0.3 : 0.01;
-    model.scale.assign(4, 0.4);
-    const SeriesCandidates candidates = series_candidates({1}, points, {}, model, 3);
+    model.scale.assign(frames.size(), 0.4);
+    const SeriesCandidates candidates = series_candidates({1}, points, {}, model, lags);
     std::vector<double> costs = candidate_costs({1}, points, {}, model, candidates);
     for (double& cost : costs) cost += std::normal_distribution<>(0, 1)(rng);
     const SeriesSolution solved = solve_series({1}, points, model, candidates, costs, "auto", true);
@@ -248,6 +254,30 @@ TEST_CASE("the data choose the motion model") {
   const SeriesLinks still = linked(turning, MotionModel::standing);
   CHECK(still.axes.z > 3 * still.axes.x);
   CHECK(share_right(body) > share_right(still) + 0.005);
+}
+
+TEST_CASE("in two frames, replaced particles are not linked") {
+  constexpr std::size_t kAll = 1000;
+  std::mt19937_64 rng(6);
+  std::normal_distribution<> step(0, 0.115);
+  Series frames(2);
+  frames[1].frame = 1;
+  std::vector<char> stays(kAll, 1);
+  for (std::size_t k = 0; k < kAll; ++k) {
+    const Vec3 p = uniform_point(rng, 10);
+    add(frames[0], p);
+    stays[k] = std::uniform_real_distribution<>(0, 1)(rng) > 0.15;
+    add(frames[1],
+        stays[k] != 0 ? Vec3{p.x + step(rng), p.y + step(rng), p.z + step(rng)} : uniform_point(rng, 10));
+  }
+  const SeriesLinks links = linked(frames, MotionModel::automatic);
+  double right = 0, wrong = 0;
+  for (std::size_t k = 0; k < kAll; ++k)
+    if (const Index j = links.linking.next[k]; j >= 0)
+      ++(stays[k] != 0 && j == static_cast<Index>(kAll + k) ? right : wrong);
+  const auto staying = static_cast<double>(std::count(stays.begin(), stays.end(), 1));
+  INFO("right " << right << ", wrong " << wrong << ", of " << staying);
+  CHECK(2 * right / (right + wrong + staying) > 0.962);
 }
 
 TEST_CASE("links of a series are the same for any thread count and any order of the detections") {

@@ -370,6 +370,7 @@ class FieldPairs {
     model.dims = pair.dims;
     model.elapsed = {1};
     model.growth = {1};
+    model.clutter = 0;  // tracks that end or begin are all that lack a link
     model.shape.emplace_back(pair.dims);
     Prediction prediction;
     prediction.by_lag.assign(1, std::vector<Vec3>(pair.size()));
