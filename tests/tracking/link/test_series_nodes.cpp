@@ -236,7 +236,10 @@ TEST_CASE("an assignment with log-odds for each detection has the cost of the be
         row(i + 1, cost + c);
         taken[j] = false;
       };
-      take(i, points.log_odds[i] - std::log(points.density[points.slot[i]]));
+      const std::int32_t t = points.slot[i];
+      // In three frames, the probabilities of a false detection and of a track of one are added.
+      const double density = points.density[t], track = model.end_cost(2 - t) + model.birth_cost(density, t);
+      take(i, -std::log(std::exp(-points.log_odds[i]) * density + std::exp(-track)));
       for (auto e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e)
         take(static_cast<std::size_t>(candidates.to[e]), costs[e]);
     };
