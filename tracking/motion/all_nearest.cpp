@@ -181,8 +181,8 @@ class NearestSearch {
     }
     const std::size_t count = out_->count;
     if (found < count) return false;
-    if (found > kMany) found = nearer(found);
-    // The place of each is the number of entries before it.
+    if (found > 2 * count + kMore) found = nearer(found);
+    // The place of each is the number of entries before it, which is faster than sorting if there are few.
     place_.resize(found);
     places_of(near_.data(), number_.data(), static_cast<std::int64_t>(found), place_.data());
     for (std::size_t k = 0; k < found; ++k) {
@@ -194,7 +194,7 @@ class NearestSearch {
   }
 
  private:
-  static constexpr std::size_t kMany = 128;
+  static constexpr std::size_t kMore = 16;
 
   /// Removes those farther than the last one that is needed.
   std::size_t nearer(std::size_t found) {

@@ -197,7 +197,8 @@ double RadialDensity::log_density(double u) const {
 
 void RadialDensity::log_densities(std::vector<double>& u) const {
   if (table_) {
-    for (double& one : u) one = log_density(one);
+    for (double& one : u)
+      one = one < kTabulatedEvenTo ? between(*table_, one * kTabulatedPerScale) : log_density(one);
     return;
   }
   const std::size_t size = u.size();

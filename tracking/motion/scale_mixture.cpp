@@ -11,7 +11,7 @@
 namespace motes::tracking {
 namespace {
 
-constexpr double kStep = 1.0 / 16, kEvenTo = 24, kRatio = 1.05;
+constexpr double kRatio = 1.05;
 /// Scales of the Gaussians: from 1/8 to 256 in steps of half an octave.
 constexpr std::size_t kScales = 23;
 constexpr double kLeastScale = 1.0 / 8;
@@ -82,7 +82,7 @@ double mixed(const Weights& weights, const Weights& gaussians) {
 const std::vector<double>& tabulated_lengths() {
   static const std::vector<double> lengths = [] {
     std::vector<double> out;
-    for (double u = 0; u <= kEvenTo; u += kStep) out.push_back(u);
+    for (double u = 0; u <= kTabulatedEvenTo; u += 1 / kTabulatedPerScale) out.push_back(u);
     while (out.back() < RadialDensity::kMostReach) out.push_back(out.back() * kRatio);
     return out;
   }();
@@ -91,8 +91,9 @@ const std::vector<double>& tabulated_lengths() {
 
 double tabulated_place(double length) {
   static const double per_log = 1 / std::log(kRatio);
-  const double place =
-      length < kEvenTo ? length / kStep : kEvenTo / kStep + std::log(length / kEvenTo) * per_log;
+  const double place = length < kTabulatedEvenTo ? length * kTabulatedPerScale
+                                                 : kTabulatedEvenTo * kTabulatedPerScale +
+                                                       std::log(length / kTabulatedEvenTo) * per_log;
   return std::min(place, static_cast<double>(tabulated_lengths().size() - 1));
 }
 

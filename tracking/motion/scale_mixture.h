@@ -7,9 +7,10 @@
 
 namespace motes::tracking {
 
-/// The lengths of tables of densities, rising from 0 to at least RadialDensity::kMostReach: multiples of 1/16
-/// up to 24, then each 5 % more than the one before.
+/// The lengths of tables of densities, rising from 0 to at least RadialDensity::kMostReach: multiples of
+/// 1 / kTabulatedPerScale up to kTabulatedEvenTo, then each 5 % more than the one before.
 const std::vector<double>& tabulated_lengths();
+inline constexpr double kTabulatedPerScale = 16, kTabulatedEvenTo = 24;
 
 /// The place of a length in tabulated_lengths(): 2.5 is half-way from the third to the fourth. At most the
 /// last one.
