@@ -70,8 +70,7 @@ std::int64_t changed_links(const SeriesLinking& a, const SeriesLinking& b) {
 }
 
 void Rounds::plain(int lags, int rounds) {
-  model_ = first_model(execution_, *points_, prediction_, lags);
-  model_.gate = options_.gate;
+  begin_plain(lags);
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) {
       fit();
@@ -82,11 +81,17 @@ void Rounds::plain(int lags, int rounds) {
   }
 }
 
+void Rounds::begin_plain(int lags) {
+  if (!first_ || first_->lags() != lags)
+    first_ = std::make_shared<const SeriesModel>(first_model(execution_, *points_, prediction_, lags));
+  model_ = *first_;
+  model_.gate = options_.gate;
+}
+
 bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends,
                         const SeriesLinking* known) {
   solution_.linking = std::move(start);
-  model_ = first_model(execution_, *points_, prediction_, lags);
-  model_.gate = options_.gate;
+  begin_plain(lags);
   for (int round = 0; round < rounds; ++round) {
     fit();
     if (round == 0) expect_misses(ends);
@@ -140,7 +145,7 @@ void Rounds::begin_with(const SeriesModel& model, const VelocityModel& velocity,
 void Rounds::plain_on(int lags, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) fit();
-    find(lags);
+    find_again(lags);
     if (!improve()) break;
   }
 }

@@ -156,7 +156,7 @@ class Rounds {
 
   /// Whether the series is too large for one assignment; then candidates_ stays empty.
   bool in_windows() const { return static_cast<std::int64_t>(points_->size()) > options_.most_at_once; }
-  void share(const Rounds& other) { lists_ = other.lists_, grids_ = other.grids_; }
+  void share(const Rounds& other) { lists_ = other.lists_, grids_ = other.grids_, first_ = other.first_; }
 
   SeriesSolution solution_;
   SeriesModel model_;
@@ -168,6 +168,8 @@ class Rounds {
   double gap_nats_ = 0;
 
  private:
+  /// Sets the parameters from which rounds without prediction start.
+  void begin_plain(int lags);
   /// Negative log-likelihood of the linking: like the assignment's objective, but each pair of successive
   /// links counts once.
   double chain_cost() const;
@@ -207,6 +209,7 @@ class Rounds {
 
   std::shared_ptr<const SeriesLists> lists_;
   std::shared_ptr<const SeriesGrids> grids_;
+  std::shared_ptr<const SeriesModel> first_;    ///< of begin_plain, made at the first request; or null
   std::shared_ptr<const Occlusion> occlusion_;  ///< null: gaps do not show any
   SeriesLinking predicted_from_;                ///< the linking that prediction_ comes from
   int lags_ = 1;                                ///< of the last search for candidates
