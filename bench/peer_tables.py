@@ -2,7 +2,7 @@
 """Compares series models with trackpy and laptrack (PyPI) on small simulated tables, in one command:
 
     python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
-    VENV/bin/python bench/peer_tables.py FILE.csv [--motes build/release/bin/motes] [--seeds 1,2,3] [--only a,b]
+    VENV/bin/python bench/peer_tables.py FILE.csv [--motes build/release/bin/motes] [--seeds 1,2,3] [--only a,b] [--pairs]
 
 Every linker gets the same shuffled rows and is scored by the same code: F1 of links between consecutive detected
 positions of a particle, gaps included; links between two false detections do not count. motes runs with default
@@ -123,6 +123,16 @@ FAMILIES = {
     "pixels10": (0, lambda r: made.table(r, made.brownian(r, 10, 40, 2, 0.15), pixel=10)),
     "clusters30": (1, lambda r: made.table(r, made.clustered(r, 30, 20, 3, 0.15), miss=0.05)),
 }
+# Two frames.
+PAIRS = {
+    "pair-brown": (0, lambda r: made.table(r, made.brownian(r, 100, 2, 2, 0.3))),
+    "pair-brown3d": (0, lambda r: made.table(r, made.brownian(r, 300, 2, 3, 0.4))),
+    "pair-drifting": (0, lambda r: made.table(r, made.drifting(r, 100, 2, 2, 0.7, 0.08))),
+    "pair-rotating": (0, lambda r: made.table(r, made.rotating(r, 100, 2, 2, 0.1))),
+    "pair-mixed": (0, lambda r: made.table(r, made.mixed(r, 100, 2, 2, 0.03, 0.6, 0.3))),
+    "pair-faults": (0, lambda r: made.table(r, made.brownian(r, 200, 2, 2, 0.2), miss=0.1, false=0.1)),
+    "pair-turnover": (0, lambda r: made.table(r, made.brownian(r, 200, 2, 3, 0.2), turnover=0.15)),
+}
 
 
 def links(tracks):
@@ -214,7 +224,7 @@ def compared(motes, rows, missed):
 def scored(motes, seeds, name):
     """Linker: F1 of a family's tables, one per seed."""
     warnings.filterwarnings("ignore")
-    missed, make = FAMILIES[name]
+    missed, make = (FAMILIES | PAIRS)[name]
     out = {}
     for seed in seeds:
         rows = make(np.random.default_rng([int(seed), zlib.crc32(name.encode())]))
@@ -223,10 +233,11 @@ def scored(motes, seeds, name):
     return out
 
 
-def heading(seeds):
+def heading(given):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     versions = ", ".join(f"{peer} {importlib.metadata.version(peer)}" for peer in RANGES)
-    return [f"# bench/peer_tables.py FILE.csv --seeds {seeds}: link F1; lengths in mean spacings",
+    command = f"bench/peer_tables.py FILE.csv --seeds {given.seeds}" + " --pairs" * given.pairs
+    return [f"# {command}: link F1; lengths in mean spacings",
             f"# {os.cpu_count()}-core {platform.machine()}, motes {commit}, {versions}, {datetime.date.today()}"]
 
 
@@ -237,9 +248,10 @@ def main():
     arguments.add_argument("--seeds", default="1,2,3")
     arguments.add_argument("--only", default="")
     arguments.add_argument("--jobs", type=int, default=2)
+    arguments.add_argument("--pairs", action="store_true", help="tables of two frames instead")
     given = arguments.parse_args()
-    names = [name for name in FAMILIES if not given.only or name in given.only.split(",")]
-    lines, all_of = [*heading(given.seeds), "family,linker,median,lowest,highest"], {}
+    names = [name for name in (PAIRS if given.pairs else FAMILIES) if not given.only or name in given.only.split(",")]
+    lines, all_of = [*heading(given), "family,linker,median,lowest,highest"], {}
     with multiprocessing.Pool(given.jobs) as pool:
         task = functools.partial(scored, given.motes, given.seeds.split(","))
         for name, scores in zip(names, pool.imap(task, names, chunksize=1)):
