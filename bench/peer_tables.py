@@ -233,10 +233,10 @@ def scored(motes, seeds, name):
     return out
 
 
-def heading(given):
+def heading(seeds, pairs=False):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     versions = ", ".join(f"{peer} {importlib.metadata.version(peer)}" for peer in RANGES)
-    command = f"bench/peer_tables.py FILE.csv --seeds {given.seeds}" + " --pairs" * given.pairs
+    command = f"bench/peer_tables.py FILE.csv --seeds {seeds}" + " --pairs" * pairs
     return [f"# {command}: link F1; lengths in mean spacings",
             f"# {os.cpu_count()}-core {platform.machine()}, motes {commit}, {versions}, {datetime.date.today()}"]
 
@@ -251,7 +251,7 @@ def main():
     arguments.add_argument("--pairs", action="store_true", help="tables of two frames instead")
     given = arguments.parse_args()
     names = [name for name in (PAIRS if given.pairs else FAMILIES) if not given.only or name in given.only.split(",")]
-    lines, all_of = [*heading(given), "family,linker,median,lowest,highest"], {}
+    lines, all_of = [*heading(given.seeds, given.pairs), "family,linker,median,lowest,highest"], {}
     with multiprocessing.Pool(given.jobs) as pool:
         task = functools.partial(scored, given.motes, given.seeds.split(","))
         for name, scores in zip(names, pool.imap(task, names, chunksize=1)):
