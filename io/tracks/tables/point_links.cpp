@@ -61,7 +61,9 @@ std::optional<std::vector<std::pair<std::size_t, std::size_t>>> take_point_links
       if (std::isnan(mother) || mother == -1 || (mother == 0 && !zero_is_point)) continue;
       const auto found = rows.find(mother);
       if (found == rows.end())
-        throw InputError(where(row) + ": column 'parent_id' names a point that is not in column 'id'");
+        throw InputError(
+            where(row) +
+            ": column 'parent_id' names a point that is not in column 'id'; correct it, or empty the cell");
       links.emplace_back(found->second, row);
     }
   } catch (const InputError&) {

@@ -136,7 +136,7 @@ TEST_CASE("a region that was cut out has no spots at its edge", "[detect]") {
   }
 }
 
-TEST_CASE("objects on an empty ground are no cut-out region") {
+TEST_CASE("objects on an empty ground are not taken for a cut-out region") {
   const Shape3 shape{1, 200, 200};
   testing::Random random(5);
   std::vector<double> values;

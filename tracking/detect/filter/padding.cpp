@@ -224,7 +224,7 @@ class Padding {
   }
 
   /// Each half of the padding between two runs of data becomes the mirror image of the run next to it. Voxels
-  /// at the border are no data, since noise that is mirrored around them looks like a spot.
+  /// at the border are not searched, since noise that is mirrored around them looks like a spot.
   void fill_between_pieces(std::size_t r, T* row, std::uint8_t* is_data) const {
     Extent before{};
     for_pieces(r, [&](const Extent& piece) {

@@ -19,9 +19,9 @@ struct Unpadded {
 /// Padding is a constant, the value of most corners. It fills rows from their ends inwards, farther than
 /// chance explains, and is rare elsewhere (at most a quarter of the other voxels). If a region of interest
 /// was cut out, padding, of that or the lowest value, also fills rows between wide pieces of data; then two
-/// voxels at the ends of each piece are no data. None for a frame with less padding than a voxel in two rows,
-/// or more than three quarters, or with under 1000 voxels of data, or if the data fade into the padding, or
-/// for a frame in a file. The same for any number of threads. O(voxels).
+/// voxels at the ends of each piece do not count as data. None for a frame with less padding than a voxel in
+/// two rows, or more than three quarters, or with under 1000 voxels of data, or if the data fade into the
+/// padding, or for a frame in a file. The same for any number of threads. O(voxels).
 std::optional<Unpadded> without_padding(const Execution& execution, const VolumeFrame& frame);
 
 }  // namespace motes::tracking::detect

@@ -110,8 +110,8 @@ void keep_some(const std::vector<unsigned char>& keep, Spots& spots) {
 /// Drops peaks closer than kSame to a stronger one.
 void drop_same(const Filter& filter, Spots& spots) {
   for (bool dropped = true; dropped;) {
-    const SpotsNearby nearby(filter, places_of(spots.peaks), kSame);
     const std::vector<Voxel> places = places_of(spots.peaks);
+    const SpotsNearby nearby(filter, places, kSame);
     std::vector<unsigned char> keep(places.size());
     for (std::size_t i = 0; i < places.size(); ++i)
       keep[i] = nearby.any_within(places[i],

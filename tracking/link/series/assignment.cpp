@@ -64,6 +64,7 @@ FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, bool 
     out.end.push_back(end[t]);
     out.birth.push_back(birth[t]);
     const double clutter = model.clutter_cost(points, static_cast<Index>(i));
+    // Otherwise end and birth are prices of their own, and the assignment takes the lower.
     out.alone.push_back(few ? alone_cost(clutter, end[t], birth[t], few) : clutter);
   }
   return out;
