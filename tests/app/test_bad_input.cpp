@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/app/run_motes.h"
-#include "tests/io/tiff_bytes.h"
+#include "tests/io/images/tiff_bytes.h"
 #include "tests/support/skip.h"
 
 using namespace motes;

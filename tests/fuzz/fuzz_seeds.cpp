@@ -21,9 +21,9 @@
 #include <motes/io/vtk_tracks.h>
 
 #include "tests/fuzz/bundle.h"
-#include "tests/io/imaris_file.h"
-#include "tests/io/png_bytes.h"
-#include "tests/io/tiff_bytes.h"
+#include "tests/io/images/imaris_file.h"
+#include "tests/io/images/png_bytes.h"
+#include "tests/io/images/tiff_bytes.h"
 
 namespace {
 

@@ -26,8 +26,8 @@
 #include "io/files/text.h"
 #include "io/images/folders/micromanager.h"
 #include "tests/fuzz/bundle.h"
-#include "tests/io/png_bytes.h"
-#include "tests/io/tiff_bytes.h"
+#include "tests/io/images/png_bytes.h"
+#include "tests/io/images/tiff_bytes.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <motes/io/frame_source.h>
 
-#include "tests/io/imaris_file.h"
+#include "tests/io/images/imaris_file.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

@@ -7,8 +7,8 @@
 
 #include <motes/io/frame_source.h>
 
-#include "frame_errors.h"
 #include "io/hdf5/h5.h"
+#include "tests/io/images/frame_errors.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 

@@ -3,9 +3,9 @@
 
 #include <motes/io/frame_source.h>
 
-#include "frame_errors.h"
+#include "tests/io/images/frame_errors.h"
+#include "tests/io/images/tiff_bytes.h"
 #include "tests/support/skip.h"
-#include "tiff_bytes.h"
 
 using namespace motes;
 using namespace motes::testing;

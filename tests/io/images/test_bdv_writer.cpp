@@ -7,7 +7,7 @@
 #include <motes/io/bdv_writer.h>
 #include <motes/io/frame_source.h>
 
-#include "tests/io/noise_frame.h"
+#include "tests/io/images/noise_frame.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 

@@ -5,9 +5,9 @@
 #include <motes/io/frame_source.h>
 
 #include "io/files/half.h"
-#include "tests/io/frame_errors.h"
+#include "tests/io/images/frame_errors.h"
+#include "tests/io/images/zarr_stores.h"
 #include "tests/io/track_samples.h"
-#include "tests/io/zarr_stores.h"
 
 using namespace motes;
 using namespace motes::testing;

@@ -8,8 +8,8 @@
 #include <motes/io/frame_source.h>
 #include <motes/io/ome_tiff_writer.h>
 
-#include "frame_errors.h"
-#include "tests/io/noise_frame.h"
+#include "tests/io/images/frame_errors.h"
+#include "tests/io/images/noise_frame.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 

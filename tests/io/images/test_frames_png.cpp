@@ -7,12 +7,12 @@
 
 #include <motes/io/frame_source.h>
 
-#include "frame_errors.h"
-#include "png_bytes.h"
+#include "tests/io/images/frame_errors.h"
+#include "tests/io/images/png_bytes.h"
+#include "tests/io/images/tiff_bytes.h"
+#include "tests/io/track_samples.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
-#include "tiff_bytes.h"
-#include "track_samples.h"
 
 using namespace motes;
 using namespace motes::testing;
