@@ -26,8 +26,8 @@ Vec3 normals(std::mt19937_64& rng, double deviation) {
 }
 
 /// `n` particles at unit density in a ball, each moved in every frame by a sum of random plane waves, whose
-/// length is about the ball's radius, and by .2 at random. Detection k of every frame is particle k.
-std::vector<Detections> deforming(int n, int frames, double flow, std::uint64_t seed) {
+/// length is about the ball's radius, and by about `own` at random. Detection k of every frame is particle k.
+std::vector<Detections> deforming(int n, int frames, double flow, double own, std::uint64_t seed) {
   constexpr int kWaves = 12;
   std::mt19937_64 rng(seed);
   const double radius = std::cbrt(3 * n / (4 * std::acos(-1.0)));
@@ -52,7 +52,7 @@ std::vector<Detections> deforming(int n, int frames, double flow, std::uint64_t 
       waves.push_back({number, normals(rng, flow / std::sqrt(kWaves)), phase(rng)});
     }
     for (Vec3& p : at) {
-      Vec3 step = normals(rng, 0.2 / std::sqrt(3));
+      Vec3 step = normals(rng, own / std::sqrt(3));
       for (const Wave& w : waves) {
         const double c = std::cos(w.number.x * p.x + w.number.y * p.y + w.number.z * p.z + w.phase);
         step += {c * w.height.x, c * w.height.y, c * w.height.z};
@@ -69,11 +69,17 @@ TEST_CASE("where parts of a sample need different starts, their fields are fused
   double share = 0;
   constexpr int kSeeds = 4;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const std::vector<Detections> frames = deforming(300, 5, 1.1, seed);
+    const std::vector<Detections> frames = deforming(300, 5, 1.1, 0.2, seed);
     const SeriesPoints points = pool_points(frames);
     share +=
         testing::right_share(frames, link_along_field({2}, points, "auto", SeriesLists(points))) / kSeeds;
   }
   CAPTURE(share);
   CHECK(share > 0.77);
+}
+
+TEST_CASE("particles that move far by themselves do not move with their neighbours") {
+  const std::uint64_t seed = GENERATE(1, 2, 3);
+  CHECK(link_series({2}, deforming(40, 10, 0, 1.1, seed), {}).chosen != MotionModel::field);
+  CHECK(link_series({2}, deforming(150, 6, 0.9, 0.2, seed), {}).chosen == MotionModel::field);
 }

@@ -13,9 +13,12 @@ namespace motes::tracking {
 /// Up to this many detections, the motion of neighbours is tried even if links without it do not show any,
 /// since these links are wrong if particles move far.
 inline constexpr std::size_t kMostForAnyField = 20'000;
-/// Least gain of such a field, in nats per detection. In simulations of independent particles the choice of
-/// links gave up to 0.08; samples that move as a whole gave 1 to 6.
+/// Least gain of a common motion, in nats per detection. In simulations of independent particles the choice
+/// of links gave up to 0.08; samples that move as a whole gave 1 to 6.
 inline constexpr double kLeastFieldGain = 0.1;
+/// Least gain by the motion of neighbours if links without prediction do not show it, in nats per detection.
+/// Particles that moved independently by 1.1 spacings gave up to 0.27, deforming samples at least 1.2.
+inline constexpr double kLeastHiddenGain = 0.4;
 
 /// Whether the links without prediction show that the detections do not move together: in every frame most
 /// links are so short that they cannot be by chance, and neither a drift nor a rotation fitted to them

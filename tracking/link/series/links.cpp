@@ -149,7 +149,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     return best;
   }
   if (may_follow(execution, options, best, out.evidence.coherence)) {
-    const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
+    const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastHiddenGain;
     Rounds field = field_after(execution, options, done, best, lags, out.evidence.plain - least, out);
     out.evidence.field = field.cost_per_point();
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
