@@ -80,6 +80,6 @@ TEST_CASE("where parts of a sample need different starts, their fields are fused
 
 TEST_CASE("particles that move far by themselves do not move with their neighbours") {
   const std::uint64_t seed = GENERATE(1, 2, 3);
-  CHECK(link_series({2}, deforming(40, 10, 0, 1.1, seed), {}).chosen != MotionModel::field);
+  CHECK(link_series({2}, deforming(150, 4, 0, 1.4, seed), {}).chosen != MotionModel::field);
   CHECK(link_series({2}, deforming(150, 6, 0.9, 0.2, seed), {}).chosen == MotionModel::field);
 }

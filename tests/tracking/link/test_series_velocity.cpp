@@ -117,3 +117,17 @@ TEST_CASE("particles that return to their places are linked with persistence, ot
   const auto walking = in_plane(80, 20, rng, [&](std::size_t, Vec3& p) { return p = shaken(p); });
   CHECK_FALSE(link_series({}, walking, {}).persistent);
 }
+
+TEST_CASE("fast particles among resting ones stay fast, although their directions are random") {
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2, 3)));
+  std::uniform_real_distribution<> uniform;
+  const auto frames = in_plane(40, 30, rng, [&](std::size_t k, Vec3& p) {
+    const double angle = 6.28 * uniform(rng), length = (k < 12 ? 0.7 : 0.03) * (0.5 + uniform(rng));
+    p += length * Vec3{std::cos(angle), std::sin(angle), 0};
+    return p;
+  });
+  const SeriesLinks links = link_series({}, frames, {});
+  CAPTURE(right_share(frames, links.linking), links.reason);
+  CHECK(links.persistent);
+  CHECK(right_share(frames, links.linking) > 0.9);
+}

@@ -34,11 +34,13 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   out.evidence.velocity = persistent.cost_per_point();
   out.evidence.beta = persistent.velocity_.beta();
   const double gain = before - *out.evidence.velocity;
-  // With a common motion, returning is not accepted: half of the particles may not share the motion.
+  // With a common motion, neither returning nor a lasting speed is accepted: half of the particles may not
+  // share the motion.
   const double least = persistent.least_beta();
-  const bool returning = !out.drift && !out.rotation && gain > kReturningGain &&
-                         returns(persistent.velocity_) && -*out.evidence.beta >= least;
-  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= least);
+  const bool apart = !out.drift && !out.rotation && gain > kReturningGain;
+  const bool returning = apart && returns(persistent.velocity_) && -*out.evidence.beta >= least;
+  out.persistent = sure || returning || (apart && persistent.speeds_persist()) ||
+                   (gain > kLeastGain && *out.evidence.beta >= least);
   if (!out.persistent) return best;
   if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
   return persistent;

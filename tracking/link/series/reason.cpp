@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tracking/link/series/rounds.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -30,9 +32,10 @@ std::string reason_of(const SeriesLinks& links) {
           ? "neighbours move together: links are likelier by " + number(e.coherence) + " nats a link"
           : "neighbours do not move together";
   if (e.beta && e.velocity)
-    text += (!links.persistent ? "; particles do not keep their direction, beta "
-             : *e.beta < 0     ? "; particles return to where they were, beta "
-                               : "; particles keep their direction, beta ") +
+    text += (!links.persistent          ? "; particles do not keep their direction, beta "
+             : *e.beta <= -kLeastReturn ? "; particles return to where they were, beta "
+             : *e.beta < kLeastBeta     ? "; fast particles stay fast, beta "
+                                        : "; particles keep their direction, beta ") +
             number(*e.beta);
   if (e.joint)
     text +=

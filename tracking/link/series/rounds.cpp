@@ -208,7 +208,7 @@ void Rounds::with_velocity(int rounds, bool doubt) {
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     refit();
-    const bool tells = velocity_.beta() >= kLeastBeta || returns(velocity_);
+    const bool tells = velocity_.beta() >= kLeastBeta || returns(velocity_) || speeds_persist();
     if (doubt && round > 0 && !tells && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
@@ -404,13 +404,19 @@ void Rounds::count_solved() {
   if (done_) done_(*solved_);
 }
 
-double Rounds::least_beta() const {
+double Rounds::meetings() const {
   const SeriesLinking& linking = solution_.linking;
   double meeting = 0;
   for (std::size_t i = 0; i < linking.next.size(); ++i)
     meeting += linking.next[i] >= 0 && linking.previous[i] >= 0;
-  return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * std::max(meeting, 1.0)));
+  return std::max(meeting, 1.0);
 }
+
+double Rounds::least_beta() const {
+  return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * meetings()));
+}
+
+bool Rounds::speeds_persist() const { return velocity_.gain > kSpeedsGain + kGainByChance / meetings(); }
 
 Rounds with_common_ends(Rounds best) {
   if (std::max(best.model_.end, best.model_.birth) < kLeastEnds) return best;
