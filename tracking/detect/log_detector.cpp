@@ -24,6 +24,7 @@
 #include "tracking/detect/filter/value_span.h"
 #include "tracking/detect/fit/camera.h"
 #include "tracking/detect/fit/positions.h"
+#include "tracking/detect/fit/shapes.h"
 #include "tracking/detect/maxima/parts.h"
 #include "tracking/detect/scan.h"
 #include "tracking/detect/size/scale_space.h"
@@ -197,6 +198,11 @@ void note_noise(const std::optional<VoxelNoise>& noise, const DetectionOptions& 
   if (doubt) report.warnings.push_back(*doubt);
 }
 
+void note_shapes(const Task& task, const Detections& found, DetectionReport& report) {
+  const auto doubt = detect::doubt_of_shapes(task.options, task.scales.front().dimensions, found);
+  if (doubt) report.warnings.push_back(*doubt);
+}
+
 Detections detect_one_scale(const Execution& execution, SpotSearch& search, const Task& task,
                             DetectionReport& report, bool& hot_voxels, Detections found) {
   const Filter& filter = task.scales.front();
@@ -208,6 +214,7 @@ Detections detect_one_scale(const Execution& execution, SpotSearch& search, cons
   note(std::span(&spots, 1), report);
   note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, spots, found),
              task.options, report);
+  note_shapes(task, found, report);
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }
 
@@ -230,6 +237,7 @@ Detections detect_scales(const Execution& execution, SpotSearch& search, const T
     note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k], found),
                task.options, report);
   }
+  note_shapes(task, found, report);
   return sorted(task.frame, found);
 }
 

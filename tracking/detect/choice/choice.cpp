@@ -160,6 +160,7 @@ double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Sco
   if (!clear_response && !maxima.mostly_lowest()) {
     const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
     clear_response = level_of_alike(responses, filter.dimensions, white);
+    if (clear_response) unmistakable = *clear_response;
   }
   if (!clear_score && !clear_response) return kNone;
   levels.clear = clear_response.has_value();

@@ -1,0 +1,112 @@
+// Balls that touch, as in a dense suspension of colloids.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tests/support/gallery_scene.h"
+#include "tests/support/spots.h"
+
+namespace {
+
+using namespace motes;
+using motes::testing::Random;
+using motes::testing::Spot;
+using motes::tracking::DetectionOptions;
+
+const Execution kTwo{2};
+
+/// Centres of `count` balls, pushed apart until hardly any overlap.
+std::vector<Spot> packed(const Shape3& shape, double radius, int count, Random& random) {
+  const Vec3 last{static_cast<double>(shape.nx - 1), static_cast<double>(shape.ny - 1),
+                  static_cast<double>(shape.nz - 1)};
+  std::vector<Spot> balls(static_cast<std::size_t>(count));
+  for (Spot& b : balls) {
+    b.x = random.uniform() * last.x;
+    b.y = random.uniform() * last.y;
+    b.z = random.uniform() * last.z;
+  }
+  for (int round = 0; round < 300; ++round)
+    for (std::size_t i = 0; i < balls.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k) {
+        Spot &a = balls[i], &b = balls[k];
+        const double dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
+        const double apart = std::sqrt(dx * dx + dy * dy + dz * dz);
+        if (apart >= 2 * radius || apart == 0) continue;
+        const double push = 0.3 * (2 * radius - apart) / apart;
+        const auto move = [&](Spot& s, double by) {
+          s.x = std::clamp(s.x + by * dx, 0.0, last.x);
+          s.y = std::clamp(s.y + by * dy, 0.0, last.y);
+          s.z = std::clamp(s.z + by * dz, 0.0, last.z);
+        };
+        move(a, push);
+        move(b, -push);
+      }
+  return balls;
+}
+
+/// Balls of 150 photons on 20, blurred as by a confocal microscope.
+VolumeFrame confocal(const Shape3& shape, const std::vector<Spot>& balls, double radius, Random& random) {
+  testing::Field filled(static_cast<std::size_t>(shape.voxels()), 0.0);
+  testing::each_voxel(shape, [&](std::size_t i, double z, double y, double x) {
+    for (const Spot& b : balls) {
+      const double dx = x - b.x, dy = y - b.y, dz = z - b.z;
+      if (std::abs(dz) > radius + 1 || std::abs(dy) > radius + 1) continue;
+      const double inside = radius - std::sqrt(dx * dx + dy * dy + dz * dz) + 0.5;
+      filled[i] = std::max(filled[i], std::clamp(inside, 0.0, 1.0));
+    }
+  });
+  testing::Field light = testing::smoothed(filled, shape, {1.1, 1.1, 2.4});
+  for (double& v : light) v = 20 + 150 * v;
+  return testing::float_frame(shape, testing::photons(light, random));
+}
+
+double f1_of(const Detections& found, const std::vector<Spot>& truth, double radius) {
+  std::vector<unsigned char> taken(found.size());
+  std::size_t hits = 0;
+  for (const Spot& t : truth)
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const double dx = found.x_um[i] - t.x, dy = found.y_um[i] - t.y, dz = found.z_um[i] - t.z;
+      if (taken[i] != 0 || dx * dx + dy * dy + dz * dz > radius * radius) continue;
+      taken[i] = 1;
+      ++hits;
+      break;
+    }
+  return 2.0 * static_cast<double>(hits) / static_cast<double>(found.size() + truth.size());
+}
+
+}  // namespace
+
+TEST_CASE("touching balls are found in every layer", "[detect][packings]") {
+  const Shape3 shape{20, 96, 96};
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    Random random(seed);
+    const std::vector<Spot> balls = packed(shape, 4, 340, random);
+    DetectionOptions options;
+    options.radius_um = {3.7, 3.7, 4.8};
+    const Detections found = tracking::detect_spots(kTwo, confocal(shape, balls, 4, random), options);
+    sum += f1_of(found, balls, 4) / 2;
+  }
+  CHECK(sum > 0.96);
+}
+
+TEST_CASE("the radius of large touching balls is estimated", "[detect][packings]") {
+  const Shape3 shape{20, 128, 128};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    Random random(seed);
+    const std::vector<Spot> balls = packed(shape, 7.1, 108, random);
+    const VolumeFrame frame = confocal(shape, balls, 7, random);
+    const auto sizes = tracking::estimate_sizes(kTwo, frame, tracking::Polarity::bright);
+    REQUIRE(sizes);
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), balls, 7) > 0.9);
+  }
+}
