@@ -176,6 +176,12 @@ TEST_CASE("similar values are not taken for noise clipped at 0", "[detect]") {
   for (int i = 0; i < 100'000; ++i) much_noise.push_back(1e-3 * i), many_alike.push_back(10 + 1e-4 * i);
   CHECK_FALSE(level_of_alike(much_noise, 2, 3));
   CHECK(level_of_alike(many_alike, 2, 3));
+  std::vector<double> nearly_alike(780, 20.0), spread;
+  nearly_alike.insert(nearly_alike.begin(), 30, 5.0);  // 3.7 %, where noise has at least 10 %
+  for (const double v : nearly_alike) spread.push_back(v);
+  std::fill(spread.begin() + 30, spread.begin() + 240, 13.0);  // the lower quartile is as in noise
+  CHECK(level_of_alike(nearly_alike, 2, 3));
+  CHECK_FALSE(level_of_alike(spread, 2, 3));
 }
 
 TEST_CASE("noise clipped at 0 by a filter has no spots, and spots in it are found", "[detect]") {

@@ -240,14 +240,17 @@ std::optional<double> clear_of_the_rest(std::span<const double> values, bool may
 std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise) {
   constexpr std::array kBelowHalf{0.15, 0.1,
                                   0.06};  // share of noise maxima below half their median, at least
-  constexpr double kChance = 1e-3, kFarFewer = 0.3;
+  constexpr std::array kQuartile{0.71, 0.78, 0.84};  // least ratio of the lower quartile to the median;
+                                                     // noise: 0.58, 0.69, 0.77
+  constexpr double kChance = 1e-3, kFarFewer = 0.3, kFewer = 0.5;
   if (ascending.empty()) return std::nullopt;
-  const double level = 0.5 * ascending[ascending.size() / 2];
+  const auto axes = static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1);
+  const double median = ascending[ascending.size() / 2], level = 0.5 * median;
   const auto low = std::lower_bound(ascending.begin(), ascending.end(), level) - ascending.begin();
-  const double expected = kBelowHalf[static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1)] *
-                          static_cast<double>(ascending.size());
+  const double expected = kBelowHalf[axes] * static_cast<double>(ascending.size());
   const auto few = static_cast<double>(low);
-  if (!(level > noise) || few >= kFarFewer * expected) return std::nullopt;
+  const bool alike = ascending[ascending.size() / 4] >= kQuartile[axes] * median;
+  if (!(level > noise) || few >= (alike ? kFewer : kFarFewer) * expected) return std::nullopt;
   double term = 1, sum = 1;  // Poisson probabilities of so few or fewer, in units of that of so few
   for (double i = few; i > 0 && term > 1e-9 * sum; --i) sum += term *= i / expected;
   const double log_chance = few * std::log(expected) - expected - std::lgamma(few + 1) + std::log(sum);
