@@ -95,18 +95,3 @@ TEST_CASE("touching balls are found in every layer", "[detect][packings]") {
   }
   CHECK(sum > 0.96);
 }
-
-TEST_CASE("the radius of large touching balls is estimated", "[detect][packings]") {
-  const Shape3 shape{20, 128, 128};
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    INFO("seed " << seed);
-    Random random(seed);
-    const std::vector<Spot> balls = packed(shape, 7.1, 108, random);
-    const VolumeFrame frame = confocal(shape, balls, 7, random);
-    const auto sizes = tracking::estimate_sizes(kTwo, frame, tracking::Polarity::bright);
-    REQUIRE(sizes);
-    DetectionOptions options;
-    options.radius_um = sizes->radius_um;
-    CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), balls, 7) > 0.9);
-  }
-}

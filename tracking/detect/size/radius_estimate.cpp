@@ -73,7 +73,6 @@ constexpr int kLargerScales = 2;       // scales added in the search for objects
 constexpr std::size_t kObjects = 8;    // fewest at their scale and its neighbours,
 constexpr double kObjectsShare = 0.5;  // least share of the total strength,
 constexpr double kFinerShare = 1.0 / 3;  // and most strength at finer scales, relative to theirs
-constexpr double kFilled = 0.75;         // least share of the maxima that are objects if no fits succeed
 constexpr std::size_t kFarMore = 2;      // least ratio of their number to that at the fitted scale
 constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, unlike rims of objects
 constexpr double kFewestShare = 0.05;    // least share of spots of another size,
@@ -356,22 +355,18 @@ std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& fra
 }
 
 /// The scale with most of the frame's strength, if it is that of wide objects, of which few are found at the
-/// scale `fitted`, or of spots smaller than those. Without a fitted scale, objects must be most maxima.
+/// scale `fitted`, or of spots smaller than those.
 std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
-                                   const std::vector<Rung>& ladder, const std::optional<Sigma>& fitted,
-                                   bool& objects) {
+                                   const std::vector<Rung>& ladder, const Sigma& fitted, bool& objects) {
   const std::optional<Rung> rung = main_rung(execution, frame, polarity, ladder);
   if (!rung) return std::nullopt;
   if (rung->sigma[0] < kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y)) {
-    if (!fitted || kWider * rung->sigma[0] > (*fitted)[0] || median_over(*rung) < kOverLevel)
-      return std::nullopt;
+    if (kWider * rung->sigma[0] > fitted[0] || median_over(*rung) < kOverLevel) return std::nullopt;
     const auto small = fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     return small && is_voxel(frame, *small) ? std::nullopt : small;
   }
-  if (fitted)
-    objects = kFarMore * spots_at(execution, frame, polarity, *fitted, false) < rung->objects.size();
-  else
-    objects = static_cast<double>(rung->objects.size()) >= kFilled * static_cast<double>(rung->maxima);
+  const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
+  objects = kFarMore * now < rung->objects.size();
   return objects ? std::optional(rung->sigma) : std::nullopt;
 }
 
@@ -427,11 +422,9 @@ std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFra
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
   const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, failed);
-  if (!fitted && !failed) return std::nullopt;
-  const std::optional<Sigma> most =
-      sigma_of_most(execution, result.frame, polarity, result.ladder, fitted, result.objects);
-  if (!fitted && !most) return std::nullopt;
-  result.sigma = most ? *most : *fitted;
+  if (!fitted) return std::nullopt;
+  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                     .value_or(*fitted);
   return result;
 }
 
