@@ -5,10 +5,11 @@
     scripts/mutation_check.py --stale      only checks that every fault still has its place in the sources
 
 Each fault is one replacement in one source file; the test executable beside it is built and the named test cases
-run. A fault that no test sees is reported, and the exit code is 1. Sources are restored afterwards. Run it on a
-clean working tree.
+run. A fault that no test sees is reported, and the exit code is 1. Sources are restored afterwards. Sources with
+changes that are not committed are refused.
 """
 
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -82,10 +83,18 @@ def stale():
 
 
 def main():
-    if sys.argv[1:] == ["--stale"]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD", nargs="?", default="build/release")
+    parser.add_argument("--stale", action="store_true")
+    options = parser.parse_args()
+    if options.stale:
         print("\n".join(stale()), end="")
         return 1 if stale() else 0
-    build = ROOT / (sys.argv[1] if len(sys.argv) > 1 else "build/release")
+    build = ROOT / options.build
+    if not (build / "CMakeCache.txt").is_file():
+        sys.exit(f"mutation_check.py: {build} is not a configured build folder")
+    if run("git", "diff", "--quiet", "HEAD") != 0:
+        sys.exit("mutation_check.py: commit or stash changes first, since sources are rewritten")
     survivors = 0
     for name, found, planted, test, cases in FAULTS:
         source = ROOT / name
