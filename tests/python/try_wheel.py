@@ -26,7 +26,7 @@ libraries = {line.split()[-1] for line in maps.splitlines() if ".so" in line and
 outside = {path for path in libraries if "/lib-dynload/" not in path}  # those are Python's own modules
 known = ("libc.so", "libm.so", "libstdc++", "libgcc_s", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux",
          "libz.so", "libffi", "libexpat", "libcrypto", "libssl", "libbz2", "liblzma", "libsqlite", "libuuid",
-         "libzstd")  # fmt: skip; libzstd: Debian 13's libcrypto loads it
+         "libzstd", "libmpdec")  # fmt: skip; Debian 13's libcrypto loads libzstd, Ubuntu 22.04's decimal libmpdec
 strange = sorted(path for path in outside if not Path(path).name.startswith(known))
 assert not strange, f"libraries of the system's: {strange}"
 print("the wheel works:", found)
