@@ -131,3 +131,17 @@ TEST_CASE("fast particles among resting ones stay fast, although their direction
   CHECK(links.persistent);
   CHECK(right_share(frames, links.linking) > 0.9);
 }
+
+TEST_CASE("a speed that lasts is told from frames in which all are fast, and from an axis without motion") {
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
+  std::normal_distribution<> normal;
+  const bool together = GENERATE(false, true);
+  CAPTURE(together);
+  std::size_t moves = 0;
+  const auto frames = in_plane(100, 12, rng, [&](std::size_t, Vec3& p) {
+    const double length = together && moves++ / 100 % 3 != 0 ? 0.03 : 0.25;
+    p += Vec3{length * normal(rng), together ? length * normal(rng) : 0, 0};
+    return p;
+  });
+  CHECK_FALSE(link_series({}, frames, {}).persistent);
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "tracking/link/motion/field.h"
 #include "tracking/link/motion/rigid.h"
 #include "tracking/link/series/gap_shares.h"
+#include "tracking/link/series/node_model.h"
 #include "tracking/link/series/problem.h"
 
 namespace motes::tracking {
@@ -59,6 +61,27 @@ bool serve(const SeriesModel& found, const SeriesModel& now) {
         if (!(more(lag, scales) >= common - kAlikeNats)) return false;
   }
   return true;
+}
+
+/// Rank correlation of the lengths of the links into and out of detections, among the detections of each
+/// frame. O(points log points).
+double speed_correlation(const SeriesPoints& points, const Prediction& prediction,
+                         const SeriesLinking& linking) {
+  std::vector<double> before(points.size(), std::numeric_limits<double>::quiet_NaN()), after = before;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Index from = linking.previous[i], to = linking.next[i];
+    if (from < 0 || to < 0) continue;
+    before[i] = length_of(residual(points, prediction, from, static_cast<Index>(i)));
+    after[i] = length_of(residual(points, prediction, static_cast<Index>(i), to));
+  }
+  before = frame_ranks(points, before), after = frame_ranks(points, after);
+  double product = 0, squares = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (std::isnan(before[i])) continue;
+    const double a = before[i] - 0.5, b = after[i] - 0.5;
+    product += a * b, squares += (a * a + b * b) / 2;
+  }
+  return squares > 0 ? product / squares : 0;
 }
 
 }  // namespace
@@ -416,7 +439,10 @@ double Rounds::least_beta() const {
   return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * meetings()));
 }
 
-bool Rounds::speeds_persist() const { return velocity_.gain > kSpeedsGain + kGainByChance / meetings(); }
+bool Rounds::speeds_persist() const {
+  return velocity_.gain > kSpeedsGain + kGainByChance / meetings() &&
+         speed_correlation(*points_, prediction_, solution_.linking) > kSpeedCorrelation;
+}
 
 Rounds with_common_ends(Rounds best) {
   if (std::max(best.model_.end, best.model_.birth) < kLeastEnds) return best;

@@ -38,8 +38,11 @@ inline bool returns(const VelocityModel& velocity) {
 
 /// Fast particles stay fast, in any direction, if links gain this many nats each, beyond what they gain by
 /// chance (this many nats divided by the number of links that meet). In simulations particles with one speed
-/// gained at most 10 nats by chance, those with two speeds 0.16 to 0.6 each.
-inline constexpr double kSpeedsGain = 0.1, kGainByChance = 20;
+/// gained at most 10 nats by chance, those with two speeds 0.16 to 0.6 each. Links gain as much where the
+/// model of their lengths is wrong (no motion along an axis) or all particles are fast in the same frames. So
+/// the lengths of the links into and out of a detection, as ranks in its frame, must also have this
+/// correlation: 0.35 to 0.7 for two speeds, under 0.1 in the other cases.
+inline constexpr double kSpeedsGain = 0.1, kGainByChance = 20, kSpeedCorrelation = 0.3;
 
 /// Penalty in nats for each detection on no track when linkings are compared, since chance explains particles
 /// that move far nearly as well as links do. In simulations without false detections, linkings that took such
