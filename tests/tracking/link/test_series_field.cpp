@@ -10,9 +10,6 @@
 
 #include <motes/tracking/series_links.h>
 
-#include "tests/tracking/link/walkers.h"
-#include "tracking/link/motion/field.h"
-
 using namespace motes;
 using namespace motes::tracking;
 
@@ -64,19 +61,6 @@ std::vector<Detections> deforming(int n, int frames, double flow, double own, st
 }
 
 }  // namespace
-
-TEST_CASE("where parts of a sample need different starts, their fields are fused") {
-  double share = 0;
-  constexpr int kSeeds = 4;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const std::vector<Detections> frames = deforming(300, 5, 1.1, 0.2, seed);
-    const SeriesPoints points = pool_points(frames);
-    share +=
-        testing::right_share(frames, link_along_field({2}, points, "auto", SeriesLists(points))) / kSeeds;
-  }
-  CAPTURE(share);
-  CHECK(share > 0.77);
-}
 
 TEST_CASE("particles that move far by themselves do not move with their neighbours") {
   const std::uint64_t seed = GENERATE(1, 2, 3);

@@ -23,8 +23,7 @@ namespace {
 
 using matching::Index;
 
-/// Rounds of a pair; rounds of another start before it is fused with the best linking.
-constexpr int kRoundsOfPair = 5, kRoundsOfStart = 2;
+constexpr int kRoundsOfPair = 5;
 constexpr double kFirstScalePerSpacing = 0.25, kLeastScalePerSpacing = 0.005;
 /// Weight of the pairs before in the scale of the next one.
 constexpr double kMemory = 0.7;
@@ -238,15 +237,12 @@ namespace {
 /// A pair of frames, linked with predictions by a field.
 struct FieldPair {
   SeriesLinking links;
-  Moves moves;              ///< displacements of the links
-  PointMoves arrived;       ///< the same, by the detection where they end
-  std::vector<Vec3> field;  ///< [detections of the first frame] by the links, where no link predicts itself
-  /// [detections of the first frame] negative log-likelihoods with that field.
-  std::vector<double> costs;
+  Moves moves;         ///< displacements of the links
+  PointMoves arrived;  ///< the same, by the detection where they end
   double scale = 0;
   /// Another round would not change anything, so any start that reaches these links ends with them.
   bool fixed = false;
-  /// Sum of the costs.
+  /// Negative log-likelihood with the field of its own links, where no link predicts itself.
   double cost = std::numeric_limits<double>::infinity();
 };
 
@@ -360,34 +356,14 @@ class FieldPairs {
     for (std::int32_t near = std::max(0, t - kScalesAround);
          near <= std::min(points_.frames() - 2, t + kScalesAround); ++near)
       if (!empty(near)) scales.push_back(pairs_[at(near)].scale);
-    const double scale = quantile(scales, 0.5);
-    FieldPair& best = pairs_[at(t)];
-    FieldPair now = linked(t, pair, field, scale, &best, true, kRoundsOfStart);
-    if (now.costs.empty()) return;
-    FieldPair both = linked(t, pair, fused(t, best, now), scale, &best);
-    if (both.cost < now.cost) now = std::move(both);
-    if (now.cost < best.cost - kLikelier) best = std::move(now);
-  }
-
-  /// The fields of two linkings of a pair, each where the links around are likelier with it.
-  std::vector<Vec3> fused(std::int32_t t, const FieldPair& a, const FieldPair& b) const {
-    std::vector<Vec3> out = a.field;
-    for (std::size_t k = 0; k < out.size(); ++k) {
-      double gain = 0;
-      std::size_t count = 0;
-      for (const std::int32_t near : lists_[at(t)].of(k)) {
-        gain += a.costs[at(near)] - b.costs[at(near)];
-        if (++count > kFieldNeighbours) break;
-      }
-      if (gain > 0) out[k] = b.field[k];
-    }
-    return out;
+    FieldPair now = linked(t, pair, field, quantile(scales, 0.5), &pairs_[at(t)]);
+    if (now.cost < pairs_[at(t)].cost - kLikelier) pairs_[at(t)] = std::move(now);
   }
 
   /// Links a pair, starting from a field. `best`: a linking that is known; if the result would be the same,
   /// the search ends and the returned cost is infinite.
   FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start, double scale,
-                   const FieldPair* best = nullptr, bool by_field = true, int rounds = kRoundsOfPair) const {
+                   const FieldPair* best = nullptr, bool by_field = true) const {
     const auto from = pair.frame(0);
     const Execution of_pair = threads_for(pair);
     SeriesModel model;
@@ -406,7 +382,7 @@ class FieldPairs {
     grids[1] = RowGrid(pair.frame(1), spacing_of(pair));
     FieldPair out;
     out.scale = scale;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < kRoundsOfPair; ++round) {
       model.scale.assign(2, out.scale);
       const SeriesCandidates candidates =
           find_candidates(of_pair, pair, prediction, model, 1, nullptr, kLikelyNats, kMostLikely, &grids);
@@ -437,15 +413,11 @@ class FieldPairs {
     out.arrived = moves_to(pair, out.links);
     model.scale.assign(2, out.scale);
     out.cost = 0;
-    for (Index i = 0; i < pair.offset[1]; ++i) {
-      out.costs.push_back(
+    for (Index i = 0; i < pair.offset[1]; ++i)
+      out.cost +=
           out.links.next[at(i)] < 0
               ? model.end_cost(1) + model.birth_cost(pair.density[1], 1)
-              : model.link_cost(0, 1, length_of(residual(pair, prediction, i, out.links.next[at(i)]))));
-      out.cost += out.costs.back();
-    }
-    const auto& field = prediction.by_lag[0];
-    out.field.assign(field.begin(), field.begin() + pair.offset[1]);
+              : model.link_cost(0, 1, length_of(residual(pair, prediction, i, out.links.next[at(i)])));
     return out;
   }
 

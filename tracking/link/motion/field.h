@@ -46,9 +46,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
 /// four times with its own field, until no link changes. O(points) small problems. If the links are long
 /// (over 0.25 spacings) and there are at most 100,000 detections, each pair is also linked from other starts
 /// (no motion, the best rotation of the whole (rigid_search.h), and the fields of the pairs after and
-/// before). No start may be the best one everywhere. So each one's field is fused with that of the most
-/// likely linking, which it replaces where the links around are likelier, and the pair is linked from there.
-/// The most likely linking is kept. (Fusion of proposals: Lempitsky, Rother, Roth and Blake 2010.)
+/// before), and the most likely linking is kept.
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
                                const std::string& solver, const SeriesLists& lists);
 
