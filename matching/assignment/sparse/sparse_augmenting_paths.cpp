@@ -6,11 +6,11 @@
 /// matched.
 ///
 /// Stage 1 (row reduction): a free row takes its cheapest offer c_ij - v_j and lowers v_j until that offer
-/// equals its second cheapest; the row that it displaced waits in line. Every step keeps u_i + v_j <= c_ij. A
-/// budget ends price wars; ties are left to stage 2. Stage 2 (augmentation): Dijkstra's algorithm from each
-/// row that is still free, where d_j is the distance to matched column j. A path may end at a free column
-/// or at the exit of any row on the way; as soon as the best end known is no farther than the nearest open
-/// column, it is the shortest path. The duals of settled columns fall by how much nearer they are.
+/// equals its second cheapest; the row that it displaced bids next. Every step keeps u_i + v_j <= c_ij. Price
+/// wars of the last rows, and ties, are left to stage 2. Stage 2 (augmentation): Dijkstra's algorithm from
+/// each row that is still free, where d_j is the distance to matched column j. A path may end at a free
+/// column or at the exit of any row on the way; as soon as the best end known is no farther than the nearest
+/// open column, it is the shortest path. The duals of settled columns fall by how much nearer they are.
 
 #include "matching/assignment/sparse/sparse_augmenting_paths.h"
 
@@ -38,6 +38,10 @@ constexpr Cost kFar = std::numeric_limits<Cost>::max();
 /// Budget of stage 1: a bid costs about a third of a settled column, of which a search needs many where rows
 /// compete.
 constexpr std::int64_t kReductionBidsPerRow = 16;
+constexpr int kBidsInARow = 256;
+/// Stage 1 ends when fewer than one row in this many is left: the last price wars take more bids than the
+/// searches that replace them take columns.
+constexpr std::int64_t kFewRows = 50;
 constexpr Offset kRowsPerTask = 2048;  ///< small components are handed out together
 
 /// What all components share; each component touches only its own rows and columns.
@@ -66,7 +70,7 @@ struct Scratch {
   std::vector<std::uint32_t> stamp;  ///< 2 * search: reached, 2 * search + 1: settled
   std::uint32_t search = 0;
   std::vector<std::pair<Cost, Index>> heap;
-  std::vector<Index> settled, pending, free_rows, displaced;
+  std::vector<Index> settled, pending, free_rows, waiting;
 };
 
 struct Work {
@@ -96,36 +100,42 @@ Offers offers_of(const State& state, Index row) {
   return offers;
 }
 
-/// Stage 1 for the free rows in `now`, and after all of these for those they displace, so that no price war
-/// spends the budget before others have bid. Rows it cannot settle go to `pending`.
-void reduce_rows(State& state, std::vector<Index>& now, std::vector<Index>& displaced,
+/// One bid of a free row. Returns the row that it displaces, -1 if there is none. A row that cannot bid goes
+/// to `pending`.
+Index bid(State& state, Index row, std::vector<Index>& pending, Work& work) {
+  ++work.bids;
+  const Offers offers = offers_of(state, row);
+  if (offers.best_edge == kNoEdge) {
+    if (offers.best == kInfiniteCost) work.infeasible = true;
+    return -1;  // the exit is the best, permanently
+  }
+  const Index col = state.col(offers.best_edge);
+  const Index holder = state.col_to_row[at(col)];
+  if (holder != -1 && (offers.best == offers.second || offers.second == kFar)) {
+    pending.push_back(row);  // a tie cannot move the price, an only offer has none: let a search decide
+    return -1;
+  }
+  if (offers.second != kFar) state.v[at(col)] -= offers.second - offers.best;
+  state.row_edge[at(row)] = offers.best_edge;
+  state.col_to_row[at(col)] = row;
+  if (holder != -1) state.row_edge[at(holder)] = kNoEdge;
+  return holder;
+}
+
+/// Stage 1 for the free rows in `now`. The row that a bid displaces bids next, while its offers are likely to
+/// be in the cache; after kBidsInARow such bids it waits until all others have bid. Rows that are not settled
+/// when few are left, or when the budget is spent, go to `pending`.
+void reduce_rows(State& state, std::vector<Index>& now, std::vector<Index>& waiting,
                  std::vector<Index>& pending, Work& work) {
-  std::int64_t budget = kReductionBidsPerRow * std::ssize(now);
-  for (; !now.empty(); now.swap(displaced), displaced.clear())
-    for (const Index row : now) {
-      if (budget-- <= 0) {
-        pending.push_back(row);
-        continue;
-      }
-      ++work.bids;
-      const Offers offers = offers_of(state, row);
-      if (offers.best_edge == kNoEdge) {
-        if (offers.best == kInfiniteCost) work.infeasible = true;
-        continue;  // the exit is the best, permanently
-      }
-      const Index col = state.col(offers.best_edge);
-      const Index holder = state.col_to_row[at(col)];
-      if (holder != -1 && (offers.best == offers.second || offers.second == kFar)) {
-        pending.push_back(row);  // a tie cannot move the price, an only offer has none: let a search decide
-        continue;
-      }
-      if (offers.second != kFar) state.v[at(col)] -= offers.second - offers.best;
-      state.row_edge[at(row)] = offers.best_edge;
-      state.col_to_row[at(col)] = row;
-      if (holder == -1) continue;
-      state.row_edge[at(holder)] = kNoEdge;
-      displaced.push_back(holder);
+  const std::int64_t first = std::ssize(now);
+  std::int64_t budget = kReductionBidsPerRow * first;
+  for (; std::ssize(now) * kFewRows > first; now.swap(waiting), waiting.clear())
+    for (Index row : now) {
+      for (int bids = 0; row != -1 && bids < kBidsInARow && budget > 0; ++bids, --budget)
+        row = bid(state, row, pending, work);
+      if (row != -1) (budget > 0 ? waiting : pending).push_back(row);
     }
+  pending.insert(pending.end(), now.begin(), now.end());
 }
 
 /// One Dijkstra search and its augmentation.
@@ -233,10 +243,10 @@ void solve_component(State& state, Scratch& workspace, std::span<const Index> ro
                      const Stop& stop) {
   workspace.pending.clear();
   workspace.free_rows.clear();
-  workspace.displaced.clear();
+  workspace.waiting.clear();
   for (const Index row : rows)
     if (state.row_edge[at(row)] == kNoEdge) workspace.free_rows.push_back(row);
-  reduce_rows(state, workspace.free_rows, workspace.displaced, workspace.pending, work);
+  reduce_rows(state, workspace.free_rows, workspace.waiting, workspace.pending, work);
   PathSearch search(state, workspace, work);
   for (const Index row : workspace.pending) {
     stop.check();
