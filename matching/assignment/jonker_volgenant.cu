@@ -14,15 +14,6 @@ DeviceSolution in_place(core::Outcome&& found) {
   return {found.state.row_to_col, found.state.v, false, std::move(found.stats)};
 }
 
-/// Copies from the host to the device, for results that are completed there.
-DeviceSolution bring(gpu::Arena& arena, detail::Solution&& solution) {
-  DeviceSolution out{arena.upload(std::span<const Index>(solution.row_to_col)),
-                     arena.upload(std::span<const Cost>(solution.v)), solution.infeasible,
-                     std::move(solution.stats)};
-  arena.synchronize();
-  return out;
-}
-
 DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
                      const Start& start, int, const SearchSettings& settings) {
   core::Outcome out;
@@ -35,7 +26,7 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanon
     }
     p.row_exit = exits;
   }
-  out.state = is_cold(start) ? core::cold_state(arena, p) : search::initial_state(arena, sides, p, start);
+  out.state = search::initial_state(arena, sides, p, start);
   DeviceSolution solution;
   const bool infeasible = !sparse_augmenting_paths(arena, p, out.state, out.stats, settings);
   solution = in_place(std::move(out));
@@ -47,14 +38,14 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides,
                      const DeviceCanonical<GeometricEntries>& p, const Start& start, int,
                      const SearchSettings&) {
   core::Outcome out = solve_by_point_cores(arena, sides, p, start);
-  return out.whole ? bring(arena, std::move(*out.whole)) : in_place(std::move(out));
+  return out.whole ? on_device(arena, std::move(*out.whole)) : in_place(std::move(out));
 }
 
 template <class T>
-DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
-                     const Start& start, int wanted, const SearchSettings&) {
-  sides.start = arena.download(p.start, static_cast<std::size_t>(p.cols));
-  return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
+DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides,
+                     const DeviceCanonical<DenseEntries<T>>& p, const Start& start, int wanted,
+                     const SearchSettings&) {
+  return on_device(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
 
 /// Through pinned memory, so that each page of the result is touched once.
@@ -70,25 +61,19 @@ std::vector<Index> partners_from(gpu::Arena& arena, const Index* from, std::size
 
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start, int wanted,
                         const SearchSettings& settings) {
-  detail::ResultRoom room(rows_of(problem), cols_of(problem), thread_count(execution));
-  return solve_on_device(
-      execution, problem, start,
-      [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
-        return solve(arena, sides, p, from, wanted, settings);
-      },
-      [&](gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
-          const DeviceAnswer& answer) {
-        return bring_answer(arena, sides, std::move(solution), answer, room);
-      });
+  return solve_on_device(execution, problem,
+                         [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
+                           return solve(arena, sides, p, start, wanted, settings);
+                         });
 }
 
 Matching partners_by_sparse_paths(const Execution& execution, const CostsView& problem) {
   const auto count = static_cast<std::size_t>(rows_of(problem));
   return solve_on_device(
-      execution, problem, {},
-      [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
+      execution, problem,
+      [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
         if constexpr (std::is_same_v<std::decay_t<decltype(p)>, DeviceCanonical<SparseEntries>>)
-          return solve(arena, sides, p, from, kCorePairs, {});
+          return solve(arena, sides, p, {}, kCorePairs, {});
         else
           return DeviceSolution{};  // only graphs come here
       },

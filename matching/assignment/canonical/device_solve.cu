@@ -192,6 +192,14 @@ const Cost* starting_prices(gpu::Arena& arena, const Cost* unmatched, Index cols
   return start;
 }
 
+DeviceSolution on_device(gpu::Arena& arena, detail::Solution&& solution) {
+  DeviceSolution out{arena.upload(std::span<const Index>(solution.row_to_col)),
+                     arena.upload(std::span<const Cost>(solution.v)), solution.infeasible,
+                     std::move(solution.stats)};
+  arena.synchronize();  // the solution must outlive the copies
+  return out;
+}
+
 DeviceAnswer finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, const DeviceSolution& solution,
                               const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost) {
   const Finish f{sides.rows,

@@ -1,7 +1,7 @@
 #pragma once
 /// Solves any assignment problem with all work on arrays of size n on the device: sides, starting prices,
-/// u, the objectives, the partners of the other side. solve_canonical_on_device (canonical_form.cuh) does
-/// these steps on the host, which takes longer than a solve of a few milliseconds.
+/// u, the objectives, the partners of the other side. On the host, these steps take longer than a solve of a
+/// few milliseconds.
 
 #include <motes/base/timer.h>
 
@@ -65,20 +65,16 @@ Matching bring_totals(gpu::Arena& arena, DeviceSolution&& solution, const Device
 /// The same pairs by column, with ascending columns (the former rows).
 SparseEntries transposed(gpu::Arena& arena, const SparseEntries& entries, Offset edges);
 
-/// Whether no start is given.
-inline bool is_cold(const Start& start) {
-  return start.row_to_col.empty() && start.u.empty() && start.v.empty();
-}
+/// Copies a solution to the device, for solvers that end on the host.
+DeviceSolution on_device(gpu::Arena& arena, detail::Solution&& solution);
 
-/// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution, and
-/// take(arena, sides, solution, answer) -> Matching for the part of it that the host needs. The arrays of
-/// `sides` exist only if a start was given; they then have the starting prices, for initial_state
-/// (papers/hungarian/initial_reduction.cuh); `start` is in the problem's own orientation (sides.exchanged
-/// says whether to turn it). `seconds` of the stats gain "transfer" (to the device) and "finish" (until the
-/// answer is on the host).
+/// Solves a problem in either space: copies host arrays to the device, exchanges sides if the canonical form
+/// requires it, calls solve(arena, sides, canonical) -> DeviceSolution, and take(arena, sides, solution,
+/// answer) -> Matching for the part of the answer that the host needs. The arrays of `sides` are empty: they
+/// are in `canonical`. `seconds` of the stats gain "transfer" (to the device) and "finish" (until the answer
+/// is on the host).
 template <class Solve, class Take>
-Matching solve_on_device(const Execution& execution, const CostsView& problem, const Start& start,
-                         Solve&& solve, Take&& take) {
+Matching solve_on_device(const Execution& execution, const CostsView& problem, Solve&& solve, Take&& take) {
   Workspace own;
   gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
@@ -94,10 +90,9 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
     const DeviceCanonical<Entries> canonical{
         sides.rows,    sides.cols, entries, exits, starting_prices(arena, col_cost, sides.cols, must_price),
         sides.perfect, row_least};
-    if (!is_cold(start)) sides.start = arena.download(canonical.start, static_cast<std::size_t>(sides.cols));
     arena.synchronize();
     const double transfer_s = seconds_since(began);
-    DeviceSolution solution = solve(arena, sides, canonical, start);
+    DeviceSolution solution = solve(arena, sides, canonical);
     const auto solved = std::chrono::steady_clock::now();
     Cost* cost = arena.take<Cost>(static_cast<std::size_t>(sides.rows));
     if (sides.rows > 0) {
@@ -133,6 +128,17 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
     else
       return run(transposed(arena, entries), sides, must_price);
   });
+}
+
+/// As above, with the whole answer on the host.
+template <class Solve>
+Matching solve_on_device(const Execution& execution, const CostsView& problem, Solve&& solve) {
+  detail::ResultRoom room(rows_of(problem), cols_of(problem), thread_count(execution));
+  return solve_on_device(execution, problem, std::forward<Solve>(solve),
+                         [&](gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+                             const DeviceAnswer& answer) {
+                           return bring_answer(arena, sides, std::move(solution), answer, room);
+                         });
 }
 
 }  // namespace motes::matching::device

@@ -44,15 +44,21 @@ __device__ inline Cost warp_min(Cost value) {
     if (s.col_to_row[j] == -1) s.v[j] = start[j];
 }
 
-/// The state before the reduction: empty, or the caller's start (in host memory, for problems in either
-/// space), as detail::make_start reads it.
+/// The state before the reduction: no pairs and the starting prices, or the caller's start (in host memory
+/// and in the problem's own orientation), as detail::make_start reads it.
 template <class Entries>
 State initial_state(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                     const Start& given) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  State s{arena.take<Cost>(rows), arena.take<Cost>(cols), nullptr, nullptr};
-  std::vector<Cost> v = sides.start;
   const std::span<const Cost> wanted = sides.exchanged ? given.u : given.v;
+  State s{arena.take<Cost>(rows), arena.take<Cost>(cols), nullptr, nullptr};
+  if (given.row_to_col.empty() && wanted.empty()) {
+    s.row_to_col = arena.take_filled<Index>(rows, 0xff);
+    s.col_to_row = arena.take_filled<Index>(cols, 0xff);
+    MOTES_CUDA(cudaMemcpyAsync(s.v, p.start, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
+    return s;
+  }
+  std::vector<Cost> v = arena.download(p.start, cols);
   constexpr Cost kLimit = Cost{1} << 60;
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     const Cost value = std::clamp(wanted[j], -kLimit, kLimit);

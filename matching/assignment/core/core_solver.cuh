@@ -181,16 +181,6 @@ inline void merge(gpu::Arena& arena, Core& core, const Additions& added, PairRoo
   core.pairs += added.pairs;
 }
 
-/// Without a start: no pairs, and starting prices.
-template <class Entries>
-search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  const search::State s{arena.take<Cost>(rows), arena.take<Cost>(cols), arena.take_filled<Index>(rows, 0xff),
-                        arena.take_filled<Index>(cols, 0xff)};
-  MOTES_CUDA(cudaMemcpyAsync(s.v, p.start, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
-  return s;
-}
-
 /// Whether given prices of a perfect problem can be its start: only if the expensive exit is far above them.
 inline bool usable_prices(std::span<const Cost> v) {
   if (v.empty()) return false;
@@ -277,7 +267,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   namespace h = search;
   Outcome out;
   if (p.rows == 0 || p.cols == 0) {
-    out.state = cold_state(arena, p);
+    out.state = h::initial_state(arena, sides, p, {});
     return out;
   }
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
@@ -288,8 +278,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   Start use = given;
   std::span<const Cost>& v_given = sides.exchanged ? use.u : use.v;
   if (p.perfect && !usable_prices(v_given)) v_given = {};
-  const bool cold = use.row_to_col.empty() && v_given.empty();
-  const h::State s = cold ? cold_state(arena, p) : h::initial_state(arena, sides, p, use);
+  const h::State s = h::initial_state(arena, sides, p, use);
   out.state = s;
   Cost* price = arena.take<Cost>(cols);
   MOTES_CUDA(cudaMemcpyAsync(price, s.v, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));

@@ -20,10 +20,9 @@ Matching on_cpu(const Execution& execution, const CostsView& problem, const Star
     const auto begin = std::chrono::steady_clock::now();
     const AuctionScale scale = auction_scale(canonical);
     std::vector<Cost> pair_cost;
-    AuctionResult result = auction_on_cpu(
-        canonical, scale, options, auction_start(canonical, scale, start, canonical.exchanged), pair_cost);
-    Solution solution =
-        solution_of(canonical, scale, std::move(result), pair_cost, canonical.exchanged, leftover);
+    AuctionResult result =
+        auction_on_cpu(canonical, scale, options, auction_start(canonical, scale, start), pair_cost);
+    Solution solution = solution_of(canonical, scale, std::move(result), pair_cost, leftover);
     solution.stats.seconds["auction"] = seconds_since(begin);
     return solution;
   });

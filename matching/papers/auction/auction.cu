@@ -10,6 +10,7 @@
 #include <motes/base/gpu/thread_index.cuh>
 #include <motes/base/timer.h>
 
+#include "matching/assignment/canonical/device_solve.cuh"
 #include "matching/papers/auction/auction_kernels.cuh"
 #include "matching/papers/auction/device_auction.h"
 #include "matching/papers/auction/short_list_auction.h"
@@ -326,20 +327,17 @@ namespace detail {
 
 Matching auction_on_device(const Execution& execution, const CostsView& problem, const Start& start,
                            const AuctionOptions& options, AuctionLeftover& leftover) {
-  // Sparse problems whose sides must be exchanged reach the lambda already transposed.
-  const device::HostUnmatched unmatched = device::host_unmatched(problem);
-  const bool exchanged = make_sides(device::with_unmatched(problem, unmatched), 0).exchanged;
-  return device::solve_canonical_on_device(
-      execution, problem, [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& canonical) {
+  return device::solve_on_device(
+      execution, problem, [&](gpu::Arena& arena, CanonicalSides sides, const auto& canonical) {
         const auto begin = std::chrono::steady_clock::now();
+        sides.start = arena.download(canonical.start, static_cast<std::size_t>(sides.cols));
         const AuctionScale scale = auction_scale(sides);
         std::vector<Cost> pair_cost;
-        AuctionResult result =
-            device::run_where_best(execution, arena, sides, canonical, scale, options,
-                                   auction_start(sides, scale, start, exchanged), pair_cost);
-        Solution solution = solution_of(sides, scale, std::move(result), pair_cost, exchanged, leftover);
+        AuctionResult result = device::run_where_best(execution, arena, sides, canonical, scale, options,
+                                                      auction_start(sides, scale, start), pair_cost);
+        Solution solution = solution_of(sides, scale, std::move(result), pair_cost, leftover);
         solution.stats.seconds["auction"] = seconds_since(begin);
-        return solution;
+        return device::on_device(arena, std::move(solution));
       });
 }
 

@@ -33,18 +33,17 @@ std::vector<Cost> auction_epsilons(const AuctionOptions& options, Cost gap) {
   return out;
 }
 
-AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given,
-                           bool exchanged) {
+AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given) {
   AuctionStart start;
   start.v = sides.start;
   start.row_to_col.assign(at(sides.rows), -1);
   start.col_to_row.assign(at(sides.cols), -1);
-  const std::span<const Cost> v = exchanged ? given.u : given.v;
+  const std::span<const Cost> v = sides.exchanged ? given.u : given.v;
   start.warm = !given.row_to_col.empty() || !v.empty();
   for (std::size_t k = 0; k < given.row_to_col.size(); ++k) {
     if (given.row_to_col[k] == -1) continue;
     const Index here = static_cast<Index>(k), there = given.row_to_col[k];
-    const Index i = exchanged ? there : here, j = exchanged ? here : there;
+    const Index i = sides.exchanged ? there : here, j = sides.exchanged ? here : there;
     start.row_to_col[at(i)] = j;
     start.col_to_row[at(j)] = i;
     ++start.pairs;
@@ -99,14 +98,14 @@ bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const A
 }
 
 Solution solution_of(const CanonicalSides& sides, const AuctionScale& scale, AuctionResult&& result,
-                     const std::vector<Cost>& pair_cost, bool exchanged, AuctionLeftover& leftover) {
+                     const std::vector<Cost>& pair_cost, AuctionLeftover& leftover) {
   Solution out;
   out.infeasible = result.infeasible;
   if (!result.infeasible && (result.unfinished || !exact_duals(sides, scale, result, pair_cost, out.v))) {
     leftover.needed = true;
     std::vector<Cost> v = std::move(result.v);
     for (Cost& dual : v) dual = floor_div(dual, scale.steps);
-    if (exchanged) {
+    if (sides.exchanged) {
       leftover.row_to_col.assign(at(sides.cols), -1);
       for (Index i = 0; i < sides.rows; ++i)
         if (result.row_to_col[at(i)] != -1) leftover.row_to_col[at(result.row_to_col[at(i)])] = i;

@@ -39,9 +39,8 @@ struct AuctionStart {
   std::int64_t pairs = 0;
   bool warm = false;
 };
-/// `exchanged`: the start's rows are the canonical form's columns.
-AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given,
-                           bool exchanged);
+/// `given` is in the problem's own orientation.
+AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given);
 
 /// A best offer above this in the first phase proves that its row cannot be placed (auction.h); kNoOffer if
 /// the bound is out of range.
@@ -77,6 +76,6 @@ bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const A
 
 /// The result as a solution, with exact duals, or with `leftover` set.
 Solution solution_of(const CanonicalSides& sides, const AuctionScale& scale, AuctionResult&& result,
-                     const std::vector<Cost>& pair_cost, bool exchanged, AuctionLeftover& leftover);
+                     const std::vector<Cost>& pair_cost, AuctionLeftover& leftover);
 
 }  // namespace motes::matching::detail

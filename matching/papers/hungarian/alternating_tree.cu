@@ -327,8 +327,8 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
 }
 
 template <class Entries>
-detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
-                       const Start& start) {
+DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                     const Start& start) {
   Counters counters{};
   for (int k = 0; k < 3; ++k)
     counters.nearest_exit[k] = counters.collision[k] = counters.nearest[k] = detail::kFar;
@@ -361,7 +361,10 @@ detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const Dev
 template <class Entries>
 detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides,
                                   const DeviceCanonical<Entries>& p, const Start& start) {
-  return solve(arena, sides, p, start);
+  DeviceSolution found = solve(arena, sides, p, start);
+  return {arena.download(found.row_to_col, static_cast<std::size_t>(p.rows)),
+          arena.download(found.v, static_cast<std::size_t>(p.cols)), found.infeasible,
+          std::move(found.stats)};
 }
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
                                            const DeviceCanonical<DenseEntries<std::int32_t>>&, const Start&);
@@ -377,11 +380,10 @@ template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
 }  // namespace hungarian
 
 Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start) {
-  const OrientedStart oriented(problem, start);
-  return solve_canonical_on_device(execution, problem,
-                                   [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
-                                     return hungarian::solve(arena, sides, p, oriented.start);
-                                   });
+  return solve_on_device(execution, problem,
+                         [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
+                           return hungarian::solve(arena, sides, p, start);
+                         });
 }
 
 }  // namespace motes::matching::device

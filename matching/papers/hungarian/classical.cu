@@ -192,8 +192,8 @@ __global__ void __launch_bounds__(kBlock, 1) covers_kernel(Covers<Entries> f) {
 }
 
 template <class Entries>
-detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
-                       const Start& start) {
+DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                     const Start& start) {
   Counters counters{};
   for (Cost& theta : counters.theta) theta = detail::kFar;
   const auto prepare = [&](Covers<Entries>& f) {
@@ -214,11 +214,10 @@ detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const Dev
 }  // namespace hungarian
 
 Matching solve_by_covers(const Execution& execution, const CostsView& problem, const Start& start) {
-  const OrientedStart oriented(problem, start);
-  return solve_canonical_on_device(execution, problem,
-                                   [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
-                                     return hungarian::solve(arena, sides, p, oriented.start);
-                                   });
+  return solve_on_device(execution, problem,
+                         [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p) {
+                           return hungarian::solve(arena, sides, p, start);
+                         });
 }
 
 }  // namespace motes::matching::device

@@ -2,6 +2,7 @@
 /// What the two searches of the Hungarian solvers on the GPU have in common: the lists around the trees, the
 /// paths, and the one launch that runs a search from the first tree to the last.
 
+#include "matching/assignment/canonical/device_solve.cuh"
 #include "matching/papers/hungarian/initial_reduction.cuh"
 
 namespace motes::matching::device::hungarian {
@@ -98,7 +99,7 @@ struct Clock {
   }
 };
 
-inline void read_report(const Report& report, detail::Solution& out) {
+inline void read_report(const Report& report, DeviceSolution& out) {
   out.infeasible = report.infeasible != 0;
   out.stats.phases = report.phases;
   out.stats.rounds = report.rounds;
@@ -111,10 +112,10 @@ inline void read_report(const Report& report, detail::Solution& out) {
 /// Initial reduction and assignment, then one cooperative launch of `kernel` with blocks of `threads`.
 /// prepare(search) adds the state of this kind of search and returns the number of blocks to launch.
 template <class Tree, class Entries, class Prepare>
-detail::Solution solve_in_one_launch(gpu::Arena& arena, const CanonicalSides& sides,
-                                     const DeviceCanonical<Entries>& p, const Start& start,
-                                     void (*kernel)(Tree), int threads, Prepare&& prepare) {
-  detail::Solution out;
+DeviceSolution solve_in_one_launch(gpu::Arena& arena, const CanonicalSides& sides,
+                                   const DeviceCanonical<Entries>& p, const Start& start,
+                                   void (*kernel)(Tree), int threads, Prepare&& prepare) {
+  DeviceSolution out;
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const Begun begun = begin(arena, sides, p, start, out.stats);
   out.infeasible = !begun.feasible;
@@ -138,8 +139,8 @@ detail::Solution solve_in_one_launch(gpu::Arena& arena, const CanonicalSides& si
     for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
       out.stats.assignments.push_back(gained);
   }
-  out.row_to_col = arena.download(begun.state.row_to_col, rows);
-  out.v = arena.download(begun.state.v, cols);
+  out.row_to_col = begun.state.row_to_col;
+  out.v = begun.state.v;
   return out;
 }
 

@@ -268,7 +268,7 @@ TEST_CASE("bids from lists made elsewhere end at the optimum, however short the 
       const Dense p(n, n, high, static_cast<std::uint64_t>(n + high));
       const auto sides = matching::detail::make_sides(p.view, high);
       const auto scale = matching::detail::auction_scale(sides);
-      const auto start = matching::detail::auction_start(sides, scale, {}, false);
+      const auto start = matching::detail::auction_start(sides, scale, {});
       const auto best = matching::find_solver("jv")->make()->solve({1}, p.view);
       for (const int places : {2, 3, 16}) {
         if (n == 600 && places < 16) continue;  // only to be long enough for several threads
