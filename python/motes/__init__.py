@@ -1,4 +1,13 @@
-"""Particle tracking in 3D microscopy, and exact matching."""
+"""Particle tracking in 3D microscopy, and exact matching.
+
+- ``track``: images to tracks; ``locate`` and ``batch``: images to a table of spots
+- ``link``: a table of points to tracks, in place of ``trackpy.link``
+- ``read``, ``write``: files of tracks; ``score``, ``analyse``: what they are worth and show
+- ``simulate``: particles and images with known truth
+- ``matching``: in place of SciPy's assignment and bipartite matching
+
+Lengths are in um unless a table says otherwise, times in s; vectors are z, y, x.
+"""
 
 from typing import TYPE_CHECKING
 

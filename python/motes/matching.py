@@ -42,7 +42,9 @@ def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
         raise ValueError(
             "expected a matrix (2-D array), got a sparse one: see min_weight_full_bipartite_matching"
         )
-    array = np.asarray(in_memory(cost_matrix, "cost_matrix"))
+    given = in_memory(cost_matrix, "cost_matrix")
+    # As in SciPy, any numbers in a list are converted, but an array's type must fit float64.
+    array = np.asarray(given) if hasattr(given, "shape") else np.asarray(given, dtype=np.float64)
     if array.dtype == object and hasattr(cost_matrix, "convert_dtypes"):  # pandas' types with missing values
         array = cost_matrix.to_numpy(dtype=np.float64, na_value=np.nan)
     if array.ndim != 2:

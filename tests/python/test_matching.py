@@ -1,5 +1,6 @@
 """motes.matching beyond what SciPy's own tests ask: exactness for any doubles, shapes, errors, unmatched costs."""
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 
@@ -138,7 +139,7 @@ def test_sizes_around_the_small_solvers_limit_agree_with_scipy(rng, shape):
     sums = rng.random((shape[0], 1)) + rng.random((1, shape[1]))
     for costs in (rng.random(shape), rng.integers(0, 99, shape), sums + 1e-3 * rng.random(shape)):
         i, j = matching.linear_sum_assignment(costs)
-        a, b = scipy_optimize.linear_sum_assignment(costs)
+        a, b = scipy_scipy_optimize.linear_sum_assignment(costs)
         assert len(set(i)) == len(set(j)) == min(shape)
         assert costs[i, j].sum() == pytest.approx(costs[a, b].sum(), rel=1e-12)
 
@@ -194,7 +195,7 @@ def test_forbidden_pairs_are_avoided_at_any_price(rng):
         costs = np.where(rng.random((n, n)) < 0.5, np.inf, rng.random((n, n)))
         np.fill_diagonal(costs, 1e12)
         i, j = matching.linear_sum_assignment(costs)
-        k, m = scipy_optimize.linear_sum_assignment(costs)
+        k, m = scipy_scipy_optimize.linear_sum_assignment(costs)
         assert costs[i, j].sum() == costs[k, m].sum()
 
 
@@ -291,6 +292,21 @@ def test_what_is_not_a_matrix_is_told():
                 function(given)
         with pytest.raises(ValueError, match="two dimensions, not 1"):
             function(sparse.coo_array(np.ones(3)))
+
+
+def test_lists_of_any_numbers_are_converted_as_by_scipy():
+    """SciPy converts each element of a list, but no array of objects."""
+    lists = ([[Fraction(1, 3), 1], [2, 3]], [[Decimal("1.5"), 1], [2, 3]], [[10**30, 1], [2, 3]], [["1", "2"], ["3", "9"]])
+    for costs in lists:
+        expected = scipy_optimize.linear_sum_assignment(costs)
+        assert np.array_equal(matching.linear_sum_assignment(costs), expected)
+        assert np.array_equal(matching.assign(costs).col_ind, expected[1])
+    for costs, error in (([[None, 1], [1, 2]], ValueError), ([["a"]], ValueError), ({1, 2}, TypeError), ([[1j]], TypeError)):
+        for solve in (scipy_optimize.linear_sum_assignment, matching.linear_sum_assignment):
+            with pytest.raises(error):
+                solve(costs)
+    with pytest.raises(TypeError, match="safe"):
+        matching.linear_sum_assignment(np.array(lists[0]))
 
 
 def test_tables_of_pandas_with_missing_values():
