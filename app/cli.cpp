@@ -94,7 +94,7 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
     if (const std::string key = key_of_option(word); !key.empty())
       return "unknown option '" + word + "'; it is a setting: --set " + key + "=...";
     return "unknown option '" + word + "'" +
-           did_you_mean(word, option_names(*command.options), "motes " + name + " --help");
+           did_you_mean(word, option_names(*command.options), "; see motes " + name + " --help");
   }
   const std::vector<std::string> extra = app.remaining();
   const std::string word = extra.empty() ? "" : extra.front();
@@ -105,7 +105,7 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
     return "'" + word + "' is a file or folder; give a command first, as in motes track " + word;
   for (const auto& [other, name] : kOtherWords)
     if (word == other) return "unknown command '" + word + "'; motes " + name + " does that";
-  return "unknown command '" + word + "'" + did_you_mean(word, command_names(commands), "motes --help");
+  return "unknown command '" + word + "'" + did_you_mean(word, command_names(commands), "; see motes --help");
 }
 
 /// The message for an option whose value is missing, repeated or not allowed.

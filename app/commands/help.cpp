@@ -54,7 +54,7 @@ std::string topic_help(const CLI::App& app, const std::string& topic) {
   for (const CommandText& command : command_texts(app)) known.push_back(command.name);
   throw UsageError(
       "'" + topic + "' is neither a command nor a setting" +
-      did_you_mean(topic, known, "motes --help for commands, motes info --options for settings"));
+      did_you_mean(topic, known, "; see motes --help for commands, motes info --options for settings"));
 }
 
 /// The text with a backslash before each of the `special` characters.

@@ -54,8 +54,8 @@ const matching::SolverInfo& named_solver(const MatchArguments& arguments, matchi
     throw UsageError("--problem: this build has no " + std::string(to_string(family)) + " solvers");
   const auto* info = matching::find_solver(name);
   if (info == nullptr)
-    throw UsageError("--solver: no solver is called '" + name + "'; did you mean '" + nearest(name, names) +
-                     "'? (motes info lists them)");
+    throw UsageError("--solver: no solver is called '" + name + "'" + did_you_mean(name, names, "") +
+                     " (motes info lists them)");
   if (info->family() != family)
     throw UsageError("--solver: " + name + " solves " + std::string(to_string(info->family())) +
                      " problems, not " + std::string(to_string(family)));

@@ -39,8 +39,8 @@ const matching::InitialiserInfo& named_initialiser(const MatchArguments& argumen
   if (info != nullptr) return *info;
   std::vector<std::string> names;
   for (const auto& known : matching::initialisers()) names.emplace_back(known.name);
-  throw UsageError("--init: no initialiser is called '" + name + "'; did you mean '" + nearest(name, names) +
-                   "'?");
+  throw UsageError("--init: no initialiser is called '" + name + "'" +
+                   did_you_mean(name, names, "; motes info lists them"));
 }
 
 ordered_json stats_json(const matching::CardinalityStats& stats, std::int64_t initial, double solve_s) {

@@ -69,8 +69,8 @@ void assign(Config& config, const Option& option, const Value& value, const std:
 
 [[noreturn]] void fail_unknown(const std::string& where, const std::string& key,
                                const std::vector<std::string>& known) {
-  throw UsageError(where + "unknown key '" + key + "'; did you mean '" + nearest(key, known) +
-                   "'? (motes info --options lists all keys)");
+  throw UsageError(where + "unknown key '" + key + "'" + did_you_mean(key, known, "") +
+                   " (motes info --options lists all keys)");
 }
 
 const std::vector<std::string>& section_names() {

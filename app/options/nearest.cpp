@@ -17,9 +17,8 @@ std::string_view last_part(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
 }
 
-}  // namespace
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+/// Edit distances from `a` to all beginnings of `b`.
+std::vector<std::size_t> prefix_distances(std::string_view a, std::string_view b) {
   std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -30,39 +29,46 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     std::swap(previous, current);
   }
-  return previous[b.size()];
+  return previous;
 }
+
+/// Edits from the typed word to a candidate, where less than a whole name is typed often.
+std::size_t edits(std::string_view typed, std::string_view candidate) {
+  constexpr std::size_t kShortestBeginning = 3;
+  const std::vector<std::size_t> distances = prefix_distances(typed, candidate);
+  const std::string_view name = last_part(candidate);
+  std::size_t best = distances.back();
+  if (!last_part(typed).empty() && last_part(typed) == name) best = std::min<std::size_t>(best, 1);
+  if (typed.size() < kShortestBeginning) return best;
+  // `gate` of linking.gate_um, `--out` of --output
+  if (name.starts_with(typed) || candidate.starts_with(typed)) best = std::min<std::size_t>(best, 1);
+  // `--tresh` of --threshold
+  if (*std::min_element(distances.begin(), distances.end()) <= 1) best = std::min<std::size_t>(best, 2);
+  return best;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) { return prefix_distances(a, b).back(); }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   const std::string_view typed = word.substr(0, kLongestWord);
   const std::string* best = nullptr;
-  std::size_t best_distance = 0;
+  std::size_t fewest = 0;
   for (const std::string& candidate : candidates) {
-    std::size_t distance = edit_distance(typed, candidate);
-    const std::string_view name = last_part(candidate);
-    const bool moved = !last_part(typed).empty() && last_part(typed) == name;
-    // `gate` of linking.gate_um, `--out` of --output
-    const bool begun = typed.size() > 2 && (name.starts_with(typed) || candidate.starts_with(typed));
-    if (moved || begun) distance = std::min<std::size_t>(distance, 1);
-    if (best == nullptr || distance < best_distance) {
-      best = &candidate;
-      best_distance = distance;
-    }
+    const std::size_t distance = edits(typed, candidate);
+    if (best != nullptr && distance >= fewest) continue;
+    best = &candidate;
+    fewest = distance;
   }
-  return best == nullptr ? std::string() : *best;
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  return best == nullptr || 2 * fewest > letters ? std::string() : *best;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
-                         const std::string& help) {
+                         const std::string& otherwise) {
   const std::string name = nearest(word, candidates);
-  const auto letters = [](std::string_view text) {
-    return text.substr(std::min(text.find_first_not_of('-'), text.size()));
-  };
-  const std::size_t length = letters(word).size();
-  const std::string_view typed = letters(word).substr(0, kLongestWord);
-  const bool like = !name.empty() && (edit_distance(typed, letters(name)) * 2 <= length ||
-                                      (length > 2 && letters(name).starts_with(typed)));
-  return like ? "; did you mean '" + name + "'? See " + help : "; see " + help;
+  return name.empty() ? otherwise : "; did you mean '" + name + "'?";
 }
 
 }  // namespace motes::app

@@ -11,14 +11,14 @@ namespace motes::app {
 /// |b|).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to `word`; the first one on a tie, empty if there are no candidates. A candidate
-/// whose last part equals that of `word` (the key of another section), or begins with `word`, counts as at
-/// most one edit away.
+/// The candidate that `word` is likely to stand for, the first one on a tie; empty if it differs from all of
+/// them in more than half of its letters. A candidate whose last part equals that of `word` (the key of
+/// another section), or begins with `word`, counts as at most one edit away, one that begins almost so as
+/// two.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// "; did you mean 'NAME'? See HELP", or "; see HELP" if the nearest candidate has too little in common with
-/// the word.
+/// "; did you mean 'NAME'?", or `otherwise` if there is no such candidate.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
-                         const std::string& help);
+                         const std::string& otherwise);
 
 }  // namespace motes::app

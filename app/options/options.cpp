@@ -25,8 +25,7 @@ Codec<std::string> solver_name() {
   codec.parse = [names](const Value& value) -> std::optional<std::string> {
     if (value.list) return std::nullopt;
     if (std::find(names.begin(), names.end(), value.word()) != names.end()) return value.word();
-    throw BadValue("no such solver; did you mean '" + nearest(value.word(), names) +
-                   "'? (motes info lists them)");
+    throw BadValue("no such solver" + did_you_mean(value.word(), names, "") + " (motes info lists them)");
   };
   return codec;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <motes/base/errors.h>
 #include <motes/tracking/track_runs.h>
@@ -78,8 +79,8 @@ std::vector<double> point_values(const RenderInput& input, const std::string& co
     }
     return values;
   }
-  throw UsageError("--color: " + input.path + " has no property '" + colour + "'; did you mean '" +
-                   nearest(colour, known) + "'?");
+  throw UsageError("--color: " + input.path + " has no property '" + colour + "'" +
+                   did_you_mean(colour, known, fmt::format("; it has {}", fmt::join(known, ", "))));
 }
 
 std::string value_name(const std::string& colour, const TrackSet& tracks) {

@@ -42,6 +42,8 @@ TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"track", (images / "0.png").string(), (images / "1.png").string()}, 2, "give their folder");
   fails({"track", (images / "*.png").string()}, 3, "give the folder, not a pattern");
   fails({"score", "a.csv", "b.csv"}, 2, "give both as --truth FILE --tracks FILE");
+  fails({"track", "--tresh", "3", "a.tif"}, 2, "did you mean '--threshold'");
+  fails({"info", "--set", "foo=1"}, 2, "unknown key 'foo' (motes info --options lists all keys)");
   fails({"--frob"}, 2, "unknown option '--frob'");
   fails({"track", "--polarity", "dark", "a.tif"}, 2, "it is a setting: --set detection.polarity=...");
   fails({"track", "--axis", "TYX", "a.tif"}, 2, "did you mean '--axes'");

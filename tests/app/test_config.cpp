@@ -343,6 +343,15 @@ TEST_CASE("A key without its section is found by its beginning") {
   CHECK(nearest("gate", keys) == "linking.gate_um");
   CHECK(nearest("gate_share", keys) == "linking.gate_share");
   CHECK(nearest("tracking.scope", keys) == "linking.scope");
+  CHECK(nearest("linking.gat_sh", keys) == "linking.gate_share");
+}
+
+TEST_CASE("A word unlike all keys is not answered with one of them") {
+  const std::vector<std::string> keys{"input.path", "linking.scope"};
+  CHECK(nearest("colour", keys).empty());
+  CHECK(nearest("", keys).empty());
+  CHECK(did_you_mean("colour", keys, "; see motes --help") == "; see motes --help");
+  CHECK(did_you_mean("scpoe", std::vector<std::string>{"scope"}, "") == "; did you mean 'scope'?");
 }
 
 TEST_CASE("A path that begins with ~/ is in the home folder") {

@@ -225,6 +225,7 @@ TEST_CASE("render refuses what it cannot draw, in one line") {
   refused({lines, "-o", out, "--size", "0x10"}, 2, "--size");
   refused({lines, "-o", out, "--size", "64x64"}, 2, "--size");
   refused({lines, "-o", out, "--color", "wieght"}, 2, "did you mean 'weight'");
+  refused({lines, "-o", out, "--color", "blue"}, 2, "has no property 'blue'; it has track, time, speed, ");
   refused({lines, "-o", out, "--background", "blue"}, 2, "white or black");
   refused({lines, "-o", out, "--elevation", "91"}, 2, "--elevation");
   refused({lines, "-o", out, "--tail", "0"}, 2, "--tail");
