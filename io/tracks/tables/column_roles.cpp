@@ -67,6 +67,14 @@ std::string likely_positions(const Header& header) {
   return named("centroid-#", volumes ? "210" : "10");
 }
 
+/// What else to do about missing columns, if the header does not look like one.
+std::string header_hint(const Header& header) {
+  constexpr std::size_t kFewest = 3;  // frame, x, y
+  if (header.size() == 1 && header[0].find('|') != std::string::npos)
+    return "; separate the columns by commas, not by '|'";
+  return header.size() < kFewest ? "; if this is not the header, delete the lines above it" : "";
+}
+
 [[noreturn]] void missing_column(const Header& header, const std::string& where, const std::string& role,
                                  const std::string& names) {
   const std::string likely = likely_positions(header);
@@ -74,13 +82,10 @@ std::string likely_positions(const Header& header) {
     throw InputError(where + ": no " + role + " column; if these are positions, use --columns \"" + likely +
                      "\"");
   throw InputError(where + ": no " + role + " column; name one " + names + ", or name it with --columns " +
-                   role + "=NAME (of " + listing(header) + ")" +
-                   (header.size() == 1 && header[0].find('|') != std::string::npos
-                        ? "; separate the columns by commas, not by '|'"
-                        : ""));
+                   role + "=NAME (of " + listing(header) + ")" + header_hint(header));
 }
 
-/// "x [nm]" is x in nm, and so are "x (nm)" and "x_nm".
+/// "x [nm]" is x in nm, and so are "x (nm)", "x/nm" and "x_nm".
 struct NamedUnit {
   std::string base, unit;  ///< base in lower case; unit as written
 };
@@ -91,6 +96,11 @@ NamedUnit split_unit(const std::string& name) {
     if (begin == std::string::npos || begin == 0 || name.back() != close) continue;
     return {lower_case(trimmed(std::string_view(name).substr(0, begin))),
             std::string(trimmed(std::string_view(name).substr(begin + 1, name.size() - begin - 2)))};
+  }
+  if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
+    const std::string_view unit = trimmed(std::string_view(name).substr(slash + 1));
+    if (is_unit(unit))
+      return {lower_case(trimmed(std::string_view(name).substr(0, slash))), std::string(unit)};
   }
   const std::size_t underscore = name.rfind('_');
   if (underscore != std::string::npos && underscore > 0) {
@@ -280,10 +290,7 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
     throw InputError(where +
                      ": no frame column; name it with --columns frame=NAME, or time=NAME for seconds (the "
                      "columns are " +
-                     listing(header) + ")" + hint +
-                     (header.size() == 1 && header[0].find('|') != std::string::npos
-                          ? "; separate the columns by commas, not by '|'"
-                          : ""));
+                     listing(header) + ")" + hint + header_hint(header));
   }
 }
 

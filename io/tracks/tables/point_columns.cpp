@@ -33,6 +33,14 @@ bool has_thousands(std::string_view text) {
   return text.find(',') != std::string_view::npos && text.find('.') != std::string_view::npos;
 }
 
+/// Why the text is not a coordinate, and what to do.
+std::string no_number(std::string_view text, char delimiter) {
+  if (has_thousands(text)) return "a number without thousands separators is needed";
+  if (delimiter == ',' && text.find(',') != std::string_view::npos)
+    return "decimal commas are read if semicolons or tabs separate the columns; save the table so";
+  return "a number is needed; correct the cell or remove the row";
+}
+
 /// Limits the number of properties, since writers of VTK files compare each with all others.
 constexpr std::size_t kMostProperties = 10'000;
 
@@ -350,10 +358,7 @@ class Parser {
 
   double coordinate(int column) const {
     const auto value = parse_double(field(column));
-    if (!value)
-      bad_value(column, has_thousands(field(column))
-                            ? "a number without thousands separators is needed"
-                            : "a number is needed; correct the cell or remove the row");
+    if (!value) bad_value(column, no_number(field(column), reader_.delimiter()));
     if (!std::isfinite(*value)) bad_value(column, "coordinates must be finite; remove the row");
     if (std::abs(*value) > kMostCoordinate)
       bad_value(column, "coordinates must be below 1e100; correct the number or remove the row");

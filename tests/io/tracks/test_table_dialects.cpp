@@ -130,6 +130,9 @@ TEST_CASE("units in the names of columns") {
   CHECK(points.frames[1].z_um == std::vector<double>{250 * 1e-3});
   CHECK(Dialect("frame,x_nm,y_nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
   CHECK(Dialect("frame,X (mm),Y (mm)\n0,5,6\n").points().frames[0].x_um[0] == 5e3);
+  const io::PointTable slashes = Dialect("t/ms,x/nm,y / nm,mean/um\n0,5,6,1\n50,5,6,1\n").points();
+  CHECK(slashes.frames[1].y_um[0] == 6 * 1e-3);
+  CHECK(slashes.dt_s == 0.05);
   CHECK_THAT(Dialect("frame,x [nm],y [nm],z\n0,5,6,7\n").refusal(), Contains("'z' does not match"));
   for (const char* header :
        {"frame,x_um,y,z_um", "frame,x,y_um,z", "frame,x [nm],y,z", "frame,POSITION_X,y_um,z"})
@@ -153,6 +156,8 @@ TEST_CASE("column names of other programs are suggested") {
   CHECK_THAT(refusal("frame,Pos_X,Pos_Y,Pos_Z", "0,1,2,3"), Contains("\"x=Pos_X,y=Pos_Y,z=Pos_Z\""));
   CHECK_THAT(refusal("frame|x|y", "0|1|2"), Contains("commas, not by '|'"));
   CHECK_THAT(refusal("t,x_um,y_um", "0.5,1,2"), Contains("--columns time=t"));
+  CHECK_THAT(refusal("Experiment 3", "frame,x_um,y_um\n0,1,2"), Contains("delete the lines above it"));
+  CHECK_THAT(refusal("a,b,c", "1,2,3"), !Contains("lines above"));
   CHECK_THAT(refusal("frame,x_px,y_px", "0,1,2"), Contains("are in pixels") && Contains("--voxel"));
   CHECK_THAT(Dialect(trackmate("pixel", "frame")).refusal(), Contains("are in pixels"));
 }
@@ -398,6 +403,7 @@ TEST_CASE("a faulty cell is named with what to do about it") {
   CHECK_THAT(Dialect(head + "1,#N/A,2\n").refusal(),
              Contains("t.csv:3") && Contains("x_um") && Contains("correct the cell or remove the row"));
   CHECK_THAT(Dialect(head + "1,,2\n").refusal(), Contains("correct the cell or remove the row"));
+  CHECK_THAT(Dialect(head + "1,\"5,5\",2\n").refusal(), Contains("if semicolons or tabs separate"));
   CHECK_THAT(Dialect("frame;x_um;y_um\n0;1.234,5;2\n").refusal(), Contains("without thousands separators"));
   CHECK_THAT(Dialect(head + "0.5,1,2\n").refusal(), Contains("--columns time=frame"));
   CHECK_THAT(Dialect(head + "1,2,5,3,5\n").refusal(), Contains("separate columns by semicolons"));
