@@ -129,6 +129,10 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   const std::string extension = detail::lower_case(path.extension().string());
   if (const std::string_view what = detail::what_to_do(extension); !what.empty())
     throw InputError(fmt::format("{}: motes does not read {} files; {}", path.string(), extension, what));
+  const bool other_hdf5 = start == "\x89H";
+  if (const std::string_view content = detail::content_of(extension); !content.empty() && !other_hdf5)
+    throw InputError(fmt::format("{}: this is not {}, although its name ends in {}; export or copy it again",
+                                 path.string(), content, extension));
   throw InputError(fmt::format(
       "{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, PNG, Imaris .ims, "
       "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, a folder of TIFFs or PNGs, or a table of "

@@ -9,7 +9,8 @@ namespace motes::io::detail {
 std::string_view what_to_do(std::string_view extension) {
   using Extensions = std::vector<std::string_view>;
   static const std::pair<Extensions, std::string_view> kKnown[] = {
-      {{".czi", ".nd2", ".lif", ".oib", ".oif", ".vsi", ".sld", ".mvd2"},
+      {{".czi", ".nd2", ".lif", ".oib", ".oif", ".vsi", ".sld", ".mvd2", ".dv", ".r3d", ".ics", ".ids",
+        ".mrc", ".nii", ".dcm"},
        "save them as OME-TIFF in Fiji, or read them in Python: "
        "motes.track(bioio.BioImage(path).dask_data, axes=\"TCZYX\", channel=0, voxel_um=[z, y, x], dt_s=dt)"},
       {{".xlsx", ".xls", ".ods"}, "save the sheet as CSV (UTF-8)"},
@@ -24,6 +25,16 @@ std::string_view what_to_do(std::string_view extension) {
        "motes.track(pims.as_grey(pims.open(path)), voxel_um=size, dt_s=dt)"}};
   for (const auto& [extensions, what] : kKnown)
     if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return what;
+  return {};
+}
+
+std::string_view content_of(std::string_view extension) {
+  static const std::pair<std::string_view, std::string_view> kKnown[] = {
+      {".tif", "TIFF"}, {".tiff", "TIFF"}, {".btf", "TIFF"},  {".png", "PNG"},
+      {".ims", "HDF5"}, {".h5", "HDF5"},   {".hdf5", "HDF5"},
+  };
+  for (const auto& [known, content] : kKnown)
+    if (known == extension) return content;
   return {};
 }
 

@@ -20,6 +20,7 @@
 #include "io/files/gzip.h"
 #include "io/files/text.h"
 #include "io/images/tiff/directories.h"
+#include "io/images/unsupported_formats.h"
 #include "io/tracks/lineages/track_graph.h"
 
 namespace motes::io {
@@ -92,6 +93,13 @@ std::string known_formats(std::string_view separator, bool TrackFormat::*ability
                    known_formats(", ", &TrackFormat::reads));
 }
 
+[[noreturn]] void refuse_binary(const std::filesystem::path& path) {
+  const std::string extension = detail::lower_case(path.extension().string());
+  const std::string_view what = detail::what_to_do(extension);
+  if (what.empty()) unknown(path, "unknown kind of binary file");
+  throw InputError(path.string() + ": motes does not read " + extension + " files; " + std::string(what));
+}
+
 /// The format with the extension of this name.
 const Row& row_of(const std::filesystem::path& path) {
   const std::string name = detail::lower_case(path.filename().string());
@@ -99,6 +107,9 @@ const Row& row_of(const std::filesystem::path& path) {
     if (name.ends_with(row.format.extension) && row.format.writes) return row;
   }
   if (name.ends_with(".hdf5")) return rows().front();
+  if (name.ends_with(".parquet") || name.ends_with(".pq"))
+    throw UsageError(path.string() + ": Parquet is written in Python: motes.read(tracks).to_parquet(\"" +
+                     path.filename().string() + "\")");
   throw UsageError(path.string() + ": the extension '" + path.extension().string() +
                    "' is unknown for tracks; use one of " + known_formats(", ", &TrackFormat::writes));
 }
@@ -165,8 +176,7 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   if (starts_as_xml(start)) return read_xml(path, start, notes);
   if (detail::is_tiff_head(start))
     throw InputError(path.string() + ": this is an image, not tracks; motes track finds the tracks in it");
-  if (!detail::is_utf16(start) && start.find('\0') != std::string::npos)
-    unknown(path, "unknown kind of binary file");
+  if (!detail::is_utf16(start) && start.find('\0') != std::string::npos) refuse_binary(path);
   return read_tracks_csv(path, options, notes);
 }
 

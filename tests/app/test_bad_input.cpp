@@ -92,11 +92,11 @@ TEST_CASE("Tables with nonsense in them") {
 
 TEST_CASE("Files for other programs are rejected with what to do") {
   const TempDir dir;
-  const std::vector<std::pair<const char*, const char*>> cases{{"a.xlsx", "save the sheet as CSV"},
-                                                               {"a.parquet", "in Python"},
-                                                               {"a.CSV.zip", "unpack them first"},
-                                                               {"a.jpg", "save them as one TIFF"},
-                                                               {"a.xyz", "or a table of points (.csv"}};
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"a.xlsx", "save the sheet as CSV"},     {"a.parquet", "in Python"},
+      {"a.CSV.zip", "unpack them first"},      {"a.jpg", "save them as one TIFF"},
+      {"a.dv", "as OME-TIFF in Fiji"},         {"a.tif", "this is not TIFF, although"},
+      {"a.ims", "this is not HDF5, although"}, {"a.xyz", "or a table of points (.csv"}};
   for (const auto& [name, says] : cases) {
     write_file(dir / name, "PK\x03\x04 not what it seems");
     track_fails((dir / name).string(), dir, kInput, says);

@@ -37,6 +37,18 @@ TEST_CASE("convert: h5 to h5 loses nothing") {
   CHECK_THAT(unknown.err, Contains("see motes convert --help") && !Contains("did you mean"));
 }
 
+TEST_CASE("convert says what to do about files of Python and spreadsheets") {
+  const TempDir dir;
+  const auto h5 = tracked(dir).string();
+  const Outcome written = run_motes({"convert", h5, (dir / "a.parquet").string()});
+  CHECK(written.code == 2);
+  CHECK_THAT(written.err, Contains("motes.read(tracks).to_parquet(\"a.parquet\")"));
+  write_file(dir / "b.xlsx", std::string("PK\x03\x04\0\0", 6));
+  const Outcome read = run_motes({"convert", (dir / "b.xlsx").string(), (dir / "b.csv").string()});
+  CHECK(read.code == 3);
+  CHECK_THAT(read.err, Contains("does not read .xlsx files; save the sheet as CSV"));
+}
+
 TEST_CASE("convert says in one line what a format does not keep") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();
