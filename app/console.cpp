@@ -71,7 +71,9 @@ void Console::print_json(std::string_view text) {
 }
 
 void Console::note(std::string_view text) {
-  if (!quiet_) err_ << printable(text) << '\n' << std::flush;
+  if (quiet_) return;
+  write_one_line(err_, text);
+  err_ << '\n' << std::flush;
 }
 
 void Console::warn(const std::string& text) {

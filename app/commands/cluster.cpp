@@ -139,11 +139,11 @@ void run_cluster(Session& session, const ClusterArguments& arguments) {
   }
   report["warnings"] = session.console.warnings();
   emit_json(session, report);
-  const std::string folder = "'" + dir.string() + "'";
+  const auto quoted = [](const std::filesystem::path& path) { return "'" + path.string() + "'"; };
   session.console.print(fmt::format(
       "{} of {}: run {}", counted(std::ssize(ranges), "parts"), counted(std::ssize(plan.frames), "frames"),
-      slurm ? "sh " + folder + "/submit.sh"
-            : "snakemake --cores all --directory " + folder + " -s " + folder + "/Snakefile"));
+      slurm ? "sh " + quoted(dir / "submit.sh")
+            : "snakemake --cores all --directory " + quoted(dir) + " -s " + quoted(dir / "Snakefile")));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -255,6 +256,16 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
   return lines;
 }
 
+/// The warning that no frame has points beside those of another, and what to do.
+std::string no_neighbours(const std::vector<Detections>& frames) {
+  std::int32_t step = 0;
+  for (const Detections& frame : frames)
+    if (frame.size() > 0) step = std::gcd(step, frame.frame);
+  return "no two consecutive frames have detections" +
+         (step > 1 ? fmt::format(": frame numbers rise in steps of {0}; set input.frame_step to {0}", step)
+                   : std::string(", so nothing can be linked"));
+}
+
 GateChoice choose_gate(const Execution& execution, const Config& config,
                        const std::vector<Detections>& frames, const PointCheck& check,
                        std::optional<double> dt_s, const std::string& unit, Console& console) {
@@ -282,7 +293,7 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
     console.warn(detections_of(frames) == 0
                      ? "no frame has detections, so there is nothing to link; check detection.threshold, "
                        "detection.radius_um and detection.polarity"
-                     : "no two consecutive frames have detections, so nothing can be linked");
+                     : no_neighbours(frames));
   }
   if (gate.bounded()) explain_scope(config, detections_of(frames), series, console);
   return {gate, estimate, series};

@@ -15,6 +15,7 @@
 #include <motes/tracking/crop.h>
 
 #include "app/interrupt.h"
+#include "app/progress.h"
 #include "app/run/detecting.h"
 #include "app/run/frame_finder.h"
 
@@ -96,9 +97,9 @@ nlohmann::ordered_json preview_parameters(const Execution& execution, const Conf
     for (const double factor : kRadii) {
       const Vec3 radius = factor * base.um;
       const Detections found = found_with(execution, config, radius, threshold, 0, source, frame);
-      console.print(fmt::format("radius [{:.4g}, {:.4g}, {:.4g}] um, threshold {}: {} detections", radius.z,
-                                radius.y, radius.x, threshold ? fmt::format("{:.4g}", *threshold) : "auto",
-                                found.size()));
+      console.print(fmt::format("radius [{:.4g}, {:.4g}, {:.4g}] um, threshold {}: {}", radius.z, radius.y,
+                                radius.x, threshold ? fmt::format("{:.4g}", *threshold) : "auto",
+                                counted(static_cast<std::int64_t>(found.size()), "detections")));
       nlohmann::ordered_json entry{{"radius_um_zyx", {radius.z, radius.y, radius.x}},
                                    {"threshold", nullptr},
                                    {"detections", found.size()}};

@@ -78,6 +78,13 @@ TEST_CASE("An error is one line whatever its text") {
                  std::string(999, 'c')) == std::string(999, 'a') + " ... " + std::string(999, 'c'));
 }
 
+TEST_CASE("A note is one line, whatever a cell of a table holds") {
+  std::ostringstream out, err;
+  Console console(out, err, false);
+  console.note("column 'a\nb\x1b[31m' is left out");
+  CHECK(err.str() == "column 'a b [31m' is left out\n");
+}
+
 TEST_CASE("A result that cannot be written is a resource error, not a crash") {
   std::ostringstream out, err;
   Console console(out, err, false);

@@ -91,6 +91,18 @@ TEST_CASE("Frames without detections give a warning") {
   CHECK_THAT(one[0], Contains("1 of 3 frames has no detections (frame 7)"));
 }
 
+TEST_CASE("Frame numbers that rise in steps give a warning that names the setting") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "frame,x_um,y_um\n0,1,1\n10,1,1\n20,1,1\n");
+  const std::vector<std::string> track{"track", (dir / "t.csv").string(), "-o", (dir / "out").string()};
+  CHECK_THAT(run_motes(track).err, Contains("rise in steps of 10; set input.frame_step to 10"));
+  std::vector<std::string> stepped = track;
+  stepped.insert(stepped.end(), {"--force", "--set", "input.frame_step=10"});
+  const Outcome outcome = run_motes(stepped);
+  CHECK_THAT(outcome.out, Contains("1 track of 3 detections"));
+  CHECK_THAT(outcome.err, !Contains("rise in steps"));
+}
+
 TEST_CASE("A series without any detection names the settings to check") {
   const TempDir dir;
   const std::string stack = (std::filesystem::path(MOTES_SOURCE_DIR) / "sample" / "stack.ome.tif").string();
