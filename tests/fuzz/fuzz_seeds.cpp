@@ -195,6 +195,26 @@ void write_png_seeds(const path& folder) {
     }
 }
 
+void write_png_series(const path& folder) {
+  testing::PngSpec spec;
+  spec.width = 4, spec.height = 3;
+  const auto plane = [&](int value) {
+    spec.sample = [value](int y, int x, int) { return value + x + y; };
+    return testing::png_bytes(spec);
+  };
+  fuzz::spill(folder / "planes",
+              bundle({{"frame1.png", plane(1)}, {"frame2.png", plane(2)}, {"frame3.png", plane(3)}}));
+  fuzz::spill(folder / "named", bundle({{"a_t0_z0.png", plane(1)},
+                                        {"a_t0_z1.png", plane(2)},
+                                        {"a_t1_z0.png", plane(3)},
+                                        {"a_t1_z1.png", plane(4)}}));
+  fuzz::spill(folder / "folders", bundle({{"t0/z0.png", plane(1)}, {"t1/z0.png", plane(2)}}));
+  const std::string grey = plane(1);
+  spec.colour = testing::kColour;
+  spec.depth = 16;
+  fuzz::spill(folder / "mixed", bundle({{"f0.png", grey}, {"f1.png", plane(5)}}));
+}
+
 void write_image_folders(const path& folder) {
   testing::TiffSpec spec;
   spec.width = spec.height = 4;
@@ -254,6 +274,7 @@ int main(int argc, char** argv) {
   write_n5_seeds(folder("n5"));
   write_descriptions(folder("tiff_description"));
   write_png_seeds(folder("png"));
+  write_png_series(folder("png_series"));
   write_image_folders(folder("image_folder"));
   fuzz::spill(folder("tables") / "trackpy", ",y,x,mass,frame,particle\n0,1.5,2,9,0,0\n1,2.5,2,9,1,0\n");
   fuzz::spill(folder("tables") / "trackmate",

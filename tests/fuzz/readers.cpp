@@ -42,13 +42,15 @@ void attempt(const Call& call) {
   }
 }
 
-void read_frames(const std::string& path) {
-  const auto source = io::open_frames(path);
+void read_frames(const std::string& path, const io::FrameOptions& options) {
+  const auto source = io::open_frames(path, options);
   constexpr std::int32_t kFrames = 2;
   constexpr std::int64_t kVoxels = 1 << 20;  // larger ones only cost time
   if (source->info().shape.voxels() > kVoxels) return;
   for (std::int32_t t = 0; t < std::min(kFrames, source->info().frames); ++t) source->read(t);
 }
+
+void read_frames(const std::string& path) { read_frames(path, {}); }
 
 void tracks_h5(const std::string& path) { io::read_tracks_h5(path); }
 void detections_h5(const std::string& path) { io::read_detections_h5(path); }
@@ -92,6 +94,15 @@ void image_folder(const std::string& folder) {
   read_frames(folder);
 }
 
+/// PNGs by the axes that their names count, and as planes over time or z.
+void png_series(const std::string& folder) {
+  for (const char* axes : {"", "TYX", "ZYX", "TZ2YX"}) {
+    io::FrameOptions options;
+    if (*axes != '\0') options.axes = axes;
+    attempt([&] { read_frames(folder, options); });
+  }
+}
+
 /// The YAML configuration and --set: what is read is written so that it reads back the same.
 void config(const std::string& path) {
   const std::string text = io::detail::read_whole_file(path);
@@ -124,6 +135,7 @@ constexpr Reader kReaders[] = {{"tracks_h5", tracks_h5, ".h5"},
                                {"tiff", read_frames, ".tif"},
                                {"tiff_description", read_frames, ".tif"},
                                {"png", read_frames, ".png"},
+                               {"png_series", png_series, "", true},
                                {"image_folder", image_folder, "", true},
                                {"bdv_xml", read_frames, ".xml"},
                                {"zarr", read_frames, ".ome.zarr", true},
@@ -154,11 +166,18 @@ std::string with_checksums(std::string png) {
   return png;
 }
 
+void mend_checksums(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      fuzz::spill(entry.path(), with_checksums(io::detail::read_whole_file(entry.path())));
+}
+
 /// A TIFF's description is put into a sound TIFF of six pages.
 void make_input(const Reader& to, const std::string& path, std::string_view bytes) {
   if (to.folder) {
     std::filesystem::create_directories(path);
     fuzz::unpack(bytes, path);
+    if (to.name == std::string_view("png_series")) mend_checksums(path);
   } else if (to.name == std::string_view("tiff_description")) {
     testing::TiffSpec spec;
     spec.pages = 6;
