@@ -170,6 +170,11 @@ def whole_number(value: Any, name: str) -> int:
     return whole
 
 
+def counted(number: int, noun: str) -> str:
+    """'1 track', '2 tracks'."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def check_progress(progress: Callable[[int], object] | None) -> None:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: {progress!r} cannot be called; give a function of the number of frames")

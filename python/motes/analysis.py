@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._settings import threads_for
+from ._settings import counted, threads_for
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Motion:
 
     def __repr__(self) -> str:
         return (
-            f"Motion({len(self.tracks)} tracks, {self.dims}D, diffusion {self.diffusion:.4g} +- "
+            f"Motion({counted(len(self.tracks), 'track')}, {self.dims}D, diffusion {self.diffusion:.4g} +- "
             f"{self.diffusion_error:.2g} {self.length_unit}^2/{self.time_unit})"
         )
 

@@ -49,6 +49,9 @@ def read(
     """
     from ._parquet import is_parquet, read_parquet
 
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        hint = "Tracks.from_dataframe takes a table" if hasattr(path, "columns") else "motes.track takes images"
+        raise TypeError(f"read takes a path, not {type(path).__name__}; {hint}")
     path = os.fsdecode(path)
     if is_parquet(path):
         return Tracks(**read_parquet(path, voxel_um, dt_s))
@@ -103,7 +106,7 @@ def write(
     TypeError
         What is not `Tracks`.
     """
-    if isinstance(path, Tracks):
+    if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError("write takes the path first: motes.write(path, tracks)")
     require_tracks(tracks, "tracks")
     path = os.fsdecode(path)

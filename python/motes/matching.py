@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import linear_sum_assignment
-from ._settings import in_memory, whole_threads
+from ._settings import counted, in_memory, whole_threads
 
 __all__ = [
     "Assignment",
@@ -228,8 +228,8 @@ class Assignment:
 
     def __repr__(self) -> str:
         return (
-            f"<Assignment of {len(self.row_to_col)} x {len(self.col_to_row)}: {len(self.row_ind)} "
-            f"pairs, cost {self.cost:g}, optimal ({self.proof})>"
+            f"<Assignment of {len(self.row_to_col)} x {len(self.col_to_row)}: "
+            f"{counted(len(self.row_ind), 'pair')}, cost {self.cost:g}, optimal ({self.proof})>"
         )
 
 

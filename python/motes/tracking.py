@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._coordinates import add_coordinates
 from ._frames import Frames, axes_and_channel, axes_text, named_axes, plane_voxel, refuse_no_images, require_units
-from ._settings import check_progress, in_memory, path_of, settings_of, threads_for, whole_threads
+from ._settings import check_progress, counted, in_memory, path_of, settings_of, threads_for, whole_threads
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def track(
 
 def locate(
     volume: ArrayLike,
-    radius_um: float | Sequence[float] | None = None,
     *,
+    radius_um: float | Sequence[float] | None = None,
     voxel_um: float | Sequence[float] | None = None,
     threshold: float | None = None,
     axes: str | Iterable[str] | None = None,
@@ -187,7 +187,7 @@ def locate(
     volume : array_like, shape (z, y, x) or (y, x)
         Voxels of any real type.
     radius_um : float or sequence [z, y, x], optional
-        Spot radius; estimated if not given.
+        Spot radius in um, about half of trackpy's diameter; estimated if not given.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
     threshold : float, optional
@@ -218,16 +218,16 @@ def locate(
         raise ValueError("axes: locate takes one frame; batch takes a series")
     settings_of(more, function="locate")
     table = batch(
-        volume if hasattr(volume, "dims") else array, radius_um, voxel_um=voxel_um, threshold=threshold,
-        axes=axes, channel=channel, settings=settings, **more,
+        volume if hasattr(volume, "dims") else array, radius_um=radius_um, voxel_um=voxel_um,
+        threshold=threshold, axes=axes, channel=channel, settings=settings, **more,
     )  # fmt: skip
     return table.drop(columns=["frame", "t_s"], errors="ignore")
 
 
 def batch(
     source: ArrayLike | Iterable[ArrayLike],
-    radius_um: float | Sequence[float] | None = None,
     *,
+    radius_um: float | Sequence[float] | None = None,
     voxel_um: float | Sequence[float] | None = None,
     dt_s: float | None = None,
     threshold: float | None = None,
@@ -245,7 +245,7 @@ def batch(
     source : array or iterable of arrays
         As in `track`.
     radius_um : float or sequence [z, y, x], optional
-        Spot radius in um; estimated if not given.
+        As in `locate`.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
     dt_s : float, optional
@@ -299,6 +299,13 @@ def batch(
     return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
 
 
+def _length(given: Any, name: str) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {given!r} is not a length; give a number") from None
+
+
 def score(
     truth: Tracks, tracks: Tracks, gate: float = 5.0, gate_link: float | None = None, *, threads: int = 0
 ) -> dict[str, Any]:
@@ -328,9 +335,10 @@ def score(
     """
     require_tracks(truth, "truth")
     require_tracks(tracks, "tracks")
-    link = gate if gate_link is None else gate_link
+    gate = _length(gate, "gate")
+    link = gate if gate_link is None else _length(gate_link, "gate_link")
     scores: dict[str, Any] = _core._score(
-        truth._as_dict(), tracks._as_dict(), float(gate), float(link), threads_for(len(tracks.frame), threads)
+        truth._as_dict(), tracks._as_dict(), gate, link, threads_for(len(tracks.frame), threads)
     )
     for line in scores.pop("warnings"):
         warnings.warn(line, UserWarning, stacklevel=2)
@@ -358,7 +366,7 @@ class Simulation:
     voxel_um: tuple[float, float, float]
 
     def __repr__(self) -> str:
-        return f"<motes.Simulation: {self.truth!r}, {len(self.volumes)} volumes>"
+        return f"<motes.Simulation: {self.truth!r}, {counted(len(self.volumes), 'volume')}>"
 
 
 def simulate(

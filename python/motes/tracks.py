@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ._settings import counted
 from ._tables import (
     mothers_of,
     numbers_of,
@@ -79,7 +80,7 @@ class Tracks:
         return len(self.track_id)
 
     def __repr__(self) -> str:
-        return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
+        return f"<Tracks: {counted(len(self), 'track')} of {counted(len(self.frame), 'point')}, in {self.unit}>"
 
     def _repr_html_(self) -> str | None:
         """For notebooks: the first points as a table; None without pandas."""
@@ -429,5 +430,10 @@ class Tracks:
 def require_tracks(tracks: Any, name: str) -> None:
     if isinstance(tracks, Tracks):
         return
-    hint = "Tracks.from_dataframe makes them of a table" if hasattr(tracks, "columns") else "motes.read reads them"
+    if hasattr(tracks, "columns"):
+        hint = "Tracks.from_dataframe makes them of a table"
+    elif isinstance(getattr(tracks, "tracks", None), Tracks):
+        hint = "give its attribute tracks"
+    else:
+        hint = "motes.read reads them"
     raise TypeError(f"{name}: give motes.Tracks, not {type(tracks).__name__}; {hint}")
