@@ -204,7 +204,7 @@ def locate(
     Returns
     -------
     pandas.DataFrame
-        x, y, z (in um), and known properties of each spot: radius_um, intensity, quality, score, ...
+        x, y, z (in um; no z for a plane), and known properties of each spot: radius_um, intensity, quality, score, ...
 
     Raises
     ------
@@ -268,8 +268,8 @@ def batch(
     Returns
     -------
     pandas.DataFrame
-        frame, t_s (with `dt_s`), x, y, z (in um) and known properties of each spot: input for
-        ``motes.link``. Frames of pims keep their own numbers, as in trackpy.
+        frame, t_s (with `dt_s`), x, y, z (in um; no z for planes) and known properties of each spot:
+        input for ``motes.link``. Frames of pims keep their own numbers, as in trackpy.
 
     Raises
     ------
@@ -294,8 +294,10 @@ def batch(
     if (numbers := series.numbers()) is not None:
         table["frame"] = numbers[table["frame"]]
         table["t_s"] = table["frame"] * float(keys["input.dt_s"])
-    if not timed:
-        table = table.drop(columns="t_s")
+    unknown = [] if timed else ["t_s"]
+    if "Z" not in series.axes:
+        unknown += ["z_um", "error_z_um"]
+    table = table.drop(columns=unknown, errors="ignore")
     return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
 
 

@@ -128,6 +128,9 @@ def test_planes_stay_planes():
     assert "z" in solid.to_dataframe() and solid.to_napari()[0].shape == (4, 5)
     with pytest.raises(ValueError, match="voxel_um"):
         solid.to_napari(voxel_um=[0.5, 0.25])
+    for table in (motes.locate(movie()[0], voxel_um=1), motes.batch(movie(), voxel_um=1)):
+        assert not {"z", "error_z_um"} & set(table) and {"x", "y", "error_x_um"} < set(table)
+    assert "z" in motes.locate(np.array(movie()[:3]), voxel_um=1)
     empty = solid[:0]
     assert not empty.planar and "z" in empty.to_dataframe()
 
