@@ -72,7 +72,7 @@ void Console::print_json(std::string_view text) {
 
 void Console::note(std::string_view text) {
   if (quiet_) return;
-  write_one_line(err_, text);
+  write_one_line(err_, printable(text));
   err_ << '\n' << std::flush;
 }
 
