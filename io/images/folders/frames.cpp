@@ -75,12 +75,12 @@ class FolderPages {
   void check(PageFile& file) const {
     if (file.pages() < pages_per_file_) file.take_as_contiguous(pages_per_file_);
     if (file.pages() == pages_per_file_ && file.format() == format_) return;
-    throw InputError(
-        fmt::format("{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all "
-                    "files must have the same shape and type",
-                    file.path().string(), file.pages(), file.format().width, file.format().height,
-                    to_string(file.format().stored), pages_per_file_, format_.width, format_.height,
-                    to_string(format_.stored)));
+    throw InputError(fmt::format(
+        "{}: is {} x {} x {} {} (pages, rows, columns), but the folder's first file {} x {} x {} {}; all "
+        "files must have the same shape and type",
+        file.path().string(), file.pages(), file.format().height, file.format().width,
+        to_string(file.format().stored), pages_per_file_, format_.height, format_.width,
+        to_string(format_.stored)));
   }
 
  private:
@@ -188,10 +188,6 @@ void note_names(const std::vector<fs::path>& files, const PageAxes& axes, Series
       files.front().filename().string(), counted_text({{counted, 2}}), counted_text({{slowest->letter, 2}})));
 }
 
-}  // namespace
-
-namespace {
-
 /// Throws InputError that names an existing file, since users often name the folder of a file or of a run.
 [[noreturn]] void refuse_without_images(const fs::path& folder) {
   std::string example;
@@ -209,10 +205,6 @@ namespace {
                    (example.empty() ? "; check the path (input.path)"
                                     : fmt::format(", but for instance '{}'; {}", example, what)));
 }
-
-}  // namespace
-
-namespace {
 
 /// The layout that input.axes states.
 PageMap layout_by_axes(const std::string& text, const fs::path& folder, const std::vector<fs::path>& files,

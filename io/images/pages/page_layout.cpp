@@ -112,10 +112,10 @@ PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<
   for (PageAxes* candidate : {&by_letter, &by_position, &given}) {
     if (fill_last(*candidate, pages)) return *candidate;
   }
-  throw UsageError(
-      fmt::format("input.axes: '{}' does not say how the {} pages of {} divide; give sizes that "
-                  "multiply to {}, for instance 'T{}Z1YX'",
-                  text, pages, source.string(), pages, pages));
+  throw UsageError(fmt::format(
+      "input.axes: '{}' does not say how to divide {} of {}; give sizes that "
+      "multiply to {}, for instance 'T{}Z1YX'",
+      text, pages == 1 ? "one page" : fmt::format("the {} pages", pages), source.string(), pages, pages));
 }
 
 PageMap::PageMap(const PageAxes& axes) {

@@ -188,9 +188,9 @@ TEST_CASE("PNG: files of one folder must be alike", "[frames][folder][png]") {
   };
   PngSpec odd = grey_page(1);
   odd.width = 12;
-  CHECK_THAT(message(odd), Contains("frame1.png") && Contains("12 x 11 u8") && Contains("same shape"));
+  CHECK_THAT(message(odd), Contains("frame1.png") && Contains("1 x 11 x 12 u8") && Contains("same shape"));
   odd.width = 13, odd.depth = 16;
-  CHECK_THAT(message(odd), Contains("13 x 11 u16") && Contains("first file 1 of 13 x 11 u8"));
+  CHECK_THAT(message(odd), Contains("1 x 11 x 13 u16") && Contains("first file 1 x 11 x 13 u8"));
   spill(dir / "frame1.png", "not a PNG");
   CHECK_THAT(refusal(dir.path()), Contains("frame1.png"));
   // An optimiser stores a dark frame in fewer bits: the values stay.
