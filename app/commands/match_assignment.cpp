@@ -95,10 +95,6 @@ void write_certificate(const std::string& path, const matching::Matching& answer
   io::write_text(path, text);
 }
 
-}  // namespace
-
-namespace {
-
 /// A problem and its answer, by one process or by this rank of several.
 struct Solved {
   matching::Matching answer;

@@ -42,10 +42,6 @@ void run_plan(Session& session, const PlanArguments& arguments) {
       fmt::format("a plan for {}: {}", counted(std::ssize(plan.frames), "frames"), file.string()));
 }
 
-}  // namespace
-
-namespace {
-
 /// Replaces an `auto` gain by the estimated one.
 void fix_camera(const Execution& execution, io::FrameSource& source, Console& console, Config& config) {
   Config::Detection& d = config.detection;

@@ -101,17 +101,6 @@ struct PointTreeView {
     }
   }
 
-  /// f(k, squared distance) by all lanes together, for every point that may lie within `radius` of p (a
-  /// superset, a little beyond the ball, whole leaves): k is the lane's place of the order, -1 for none. The
-  /// caller chooses its tolerance; GeometricEntries tests sqrt(squared) <= radius.
-  template <class F>
-  __device__ void for_each_in_ball(Point p, double radius, F&& f) const {
-    const double reach = beyond(radius);
-    walk(
-        p, [&](Index, double squared) { return squared <= reach; },
-        [&](Index, Index k) { f(k, k == -1 ? 0.0 : squared_to_point(p, k)); });
-  }
-
   /// A squared distance above which sqrt(squared) > distance in spite of rounding.
   static __device__ double beyond(double distance) { return distance * distance * (1 + 0x1p-40) + 0x1p-1022; }
 };

@@ -110,10 +110,6 @@ class Counts {
   double all_ = 0, pseudo_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 double student_norm(int dims) {
   constexpr double nu = kStudentFreedom;
   static const std::array<double, 4> norm = [] {
