@@ -236,40 +236,6 @@ def test_messages_speak_of_python(tmp_path):
         motes.track(STACK, settings={"linking.gate": 3})
 
 
-def test_results_paths_and_tables_in_the_place_of_tracks(tmp_path):
-    linked = motes.link(table(), 1)
-    tracks = motes.Tracks.from_dataframe(linked)
-    result = motes.Result(tracks, {}, None, None, [], [])
-    with pytest.raises(TypeError, match="not Result; give its attribute tracks"):
-        motes.analyse(result)
-    for call in (lambda: motes.write(linked, tmp_path / "a.csv"), lambda: motes.write(tracks, "a.csv")):
-        with pytest.raises(TypeError, match="write takes the path first"):
-            call()
-    with pytest.raises(TypeError, match="not DataFrame; Tracks.from_dataframe"):
-        motes.read(linked)
-    with pytest.raises(TypeError, match="not ndarray; motes.track takes images"):
-        motes.read(np.zeros(3))
-    for gate in (None, "a", [1, 2]):
-        with pytest.raises(TypeError, match="gate: .* is not a length"):
-            motes.score(tracks, tracks, gate)
-    motes.write(bytes(tmp_path / "a.csv"), tracks)
-    assert len(motes.read(bytes(tmp_path / "a.csv"), voxel_um=1)) == 4
-
-
-def test_a_diameter_by_its_place_is_not_taken_as_a_radius(frames):
-    """trackpy.locate(frame, 11) has the diameter there, in pixels."""
-    for call, images in ((motes.locate, frames[0]), (motes.batch, frames)):
-        with pytest.raises(TypeError, match="takes 1 positional argument"):
-            call(images, 11, voxel_um=1)
-
-
-def test_one_of_a_kind_is_counted_in_the_singular():
-    tracks = motes.Tracks.from_dataframe(motes.link(table(), 1))
-    assert repr(tracks) == "<Tracks: 4 tracks of 20 points, in um>"
-    assert repr(tracks[0]) == "<Tracks: 1 track of 5 points, in um>"
-    assert "1 pair, cost 3," in repr(motes.matching.assign([[3]]))
-
-
 def test_lags_are_whole(frames):
     for more in ({"max_lag": 1.5}, {"min_length": 2.5}):
         with pytest.raises(ValueError, match="is not a whole number"):

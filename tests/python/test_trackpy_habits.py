@@ -96,6 +96,13 @@ def test_trackpys_keywords_are_told_what_to_give(keyword, value, line):
             call(movie()[0], voxel_um=1, **{keyword: value})
 
 
+def test_a_diameter_by_its_place_is_not_taken_as_a_radius():
+    """trackpy.locate(frame, 11) has the diameter there, in pixels."""
+    for call, images in ((motes.locate, movie()[0]), (motes.batch, movie())):
+        with pytest.raises(TypeError, match="takes 1 positional argument"):
+            call(images, 11, voxel_um=1)
+
+
 def test_dark_spots_are_pointed_to():
     dark = movie(-1)
     with pytest.warns(UserWarning, match=r"frame 0 shows \d+ dark spots: give polarity=.dark. to find those"):
