@@ -258,12 +258,18 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
 
 /// The warning that no frame has points beside those of another, and what to do.
 std::string no_neighbours(const std::vector<Detections>& frames) {
+  constexpr int kFewest = 3;  // two frames may as well have an empty one between them
   std::int32_t step = 0;
-  for (const Detections& frame : frames)
-    if (frame.size() > 0) step = std::gcd(step, frame.frame);
+  int filled = 0;
+  for (const Detections& frame : frames) {
+    if (frame.size() == 0) continue;
+    step = std::gcd(step, frame.frame);
+    ++filled;
+  }
   return "no two consecutive frames have detections" +
-         (step > 1 ? fmt::format(": frame numbers rise in steps of {0}; set input.frame_step to {0}", step)
-                   : std::string(", so nothing can be linked"));
+         (step > 1 && filled >= kFewest
+              ? fmt::format(": frame numbers rise in steps of {0}; set input.frame_step to {0}", step)
+              : std::string(", so nothing can be linked"));
 }
 
 GateChoice choose_gate(const Execution& execution, const Config& config,
