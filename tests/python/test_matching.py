@@ -139,7 +139,7 @@ def test_sizes_around_the_small_solvers_limit_agree_with_scipy(rng, shape):
     sums = rng.random((shape[0], 1)) + rng.random((1, shape[1]))
     for costs in (rng.random(shape), rng.integers(0, 99, shape), sums + 1e-3 * rng.random(shape)):
         i, j = matching.linear_sum_assignment(costs)
-        a, b = scipy_scipy_optimize.linear_sum_assignment(costs)
+        a, b = scipy_optimize.linear_sum_assignment(costs)
         assert len(set(i)) == len(set(j)) == min(shape)
         assert costs[i, j].sum() == pytest.approx(costs[a, b].sum(), rel=1e-12)
 
@@ -195,7 +195,7 @@ def test_forbidden_pairs_are_avoided_at_any_price(rng):
         costs = np.where(rng.random((n, n)) < 0.5, np.inf, rng.random((n, n)))
         np.fill_diagonal(costs, 1e12)
         i, j = matching.linear_sum_assignment(costs)
-        k, m = scipy_scipy_optimize.linear_sum_assignment(costs)
+        k, m = scipy_optimize.linear_sum_assignment(costs)
         assert costs[i, j].sum() == costs[k, m].sum()
 
 
