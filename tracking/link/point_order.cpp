@@ -92,6 +92,7 @@ std::vector<Index> places_in(std::span<const Index> order, std::size_t points) {
 SeriesPoints select_points(const SeriesPoints& points, std::span<const Index> order) {
   SeriesPoints out;
   out.dims = points.dims;
+  out.rounded_um = points.rounded_um;
   out.spacing_um = points.spacing_um;
   out.offset.assign(points.offset.size(), 0);
   out.at.reserve(order.size()), out.slot.reserve(order.size()), out.hash.reserve(order.size());

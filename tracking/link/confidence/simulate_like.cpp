@@ -10,6 +10,7 @@
 
 #include "tracking/link/confidence/confidence_steps.h"
 #include "tracking/link/series/occlusion.h"
+#include "tracking/link/series/rounding.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking::detail {
@@ -217,6 +218,7 @@ class Simulation {
     std::vector<std::pair<Vec3, std::int64_t>> seen;
     std::vector<Particle> stay;
     for (Particle p : particles_) {
+      p.at = to_grid(points_, p.at);  // since steps are between rounded positions
       if (p.seen == t) {
         seen.emplace_back(p.at, p.number);
         const std::int32_t wait = pause(frame);
@@ -241,7 +243,8 @@ class Simulation {
     d.frame = t;
     d.time_s = t;
     std::vector<std::int64_t> names;
-    for (const auto& [p, number] : seen) {
+    for (const auto& [place, number] : seen) {
+      const Vec3 p = to_grid(points_, place);
       d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
       names.push_back(number);
     }

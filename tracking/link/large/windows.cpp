@@ -56,6 +56,7 @@ SeriesPoints part_of(const SeriesPoints& points, const Window& window) {
     out.offset.push_back(points.offset[at(t)] - first);
   out.density.assign(points.density.begin() + window.begin, points.density.begin() + window.end);
   out.dims = points.dims;
+  out.rounded_um = points.rounded_um;
   out.spacing_um = points.spacing_um;
   return out;
 }

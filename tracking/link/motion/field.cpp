@@ -14,6 +14,7 @@
 #include <motes/tracking/series_assignment.h>
 
 #include "tracking/link/series/candidates.h"
+#include "tracking/link/series/rounding.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_search.h"
@@ -112,6 +113,7 @@ SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
   out.offset = {0, middle - begin, end - begin};
   out.density = {points.density[at(t)], points.density[at(t) + 1]};
   out.dims = points.dims;
+  out.rounded_um = points.rounded_um;
   out.spacing_um = std::pow(out.density[0], -1.0 / out.dims);
   return out;
 }
@@ -401,8 +403,8 @@ class FieldPairs {
         set_field(local_field_among(of_pair, from, lists_[at(t)], moves_from(pair, out.links, 0), false));
       std::vector<double> lengths;
       for (Index i = 0; i < pair.offset[1]; ++i)
-        if (out.links.next[at(i)] >= 0)
-          lengths.push_back(length_of(residual(pair, prediction, i, out.links.next[at(i)])));
+        if (const Index j = out.links.next[at(i)]; j >= 0)
+          lengths.push_back(length_of(spread(pair, residual(pair, prediction, i, j), i, j)));
       if (lengths.size() >= kLeastForScale)
         out.scale = std::max(quantile(lengths, 0.5) / student_median(pair.dims),
                              kLeastScalePerSpacing * spacing_of(pair));

@@ -8,6 +8,8 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_velocity.h>
 
+#include "tracking/link/series/rounding.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -149,7 +151,7 @@ Samples samples_of(const SeriesPoints& points, const Prediction& prediction, con
         if (!over_gap && first % step != 0) return;
         const Neighbour beside = neighbour(points, prediction, from, to);
         Sample& s = out[at(lag) - 1][side][beside.kind];
-        s.d.push_back(unit * residual(points, prediction, i, j));
+        s.d.push_back(unit * spread(points, residual(points, prediction, i, j), i, j));
         s.v.push_back(unit * beside.velocity);
       };
       if (const Index p = linking.previous[at(i)]; p >= 0) add(0, p, i);

@@ -9,6 +9,7 @@
 
 #include "tracking/link/series/gap_shares.h"
 #include "tracking/link/series/length_windows.h"
+#include "tracking/link/series/rounding.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
@@ -99,7 +100,10 @@ std::vector<double> mutual_lengths(const SeriesPoints& points, const Prediction&
     double squared = 0, ignored = 0;
     near_to.nearest(moved[k], 1, &there, &squared);
     near_from.nearest(to[there], 1, &back, &ignored);
-    if (back == k) out.push_back(std::sqrt(squared));
+    if (back != k) continue;
+    const Vec3 d{to[there].x - moved[k].x, to[there].y - moved[k].y, to[there].z - moved[k].z};
+    out.push_back(length_of(spread(points, d, points.offset[at(t)] + static_cast<Index>(k),
+                                   points.offset[at(t) + 1] + static_cast<Index>(there))));
   }
   return out;
 }
@@ -145,7 +149,7 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
     counts[at(t)] = count_tracks(points, linking, lags, t);
     for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i)
       if (const Index j = linking.next[at(i)]; j >= 0 && points.slot[at(j)] == t + 1)
-        by_frame[at(t)].push_back(length_of(residual(points, prediction, i, j)));
+        by_frame[at(t)].push_back(length_of(spread(points, residual(points, prediction, i, j), i, j)));
   });
   const double median_per_scale = student_median(points.dims);
   std::vector<double> scales = before.scale;
@@ -162,8 +166,8 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
     const Index first = (points.offset[at(t)] + step - 1) / step * step;
     for (Index i = first; i < points.offset[at(t) + 1]; i += step)
       for_each_lagged(points, linking, lags, i, [&](Index from, Index j, int lag) {
-        found[at(t)][at(lag) - 1].push_back(length_of(residual(points, prediction, from, j)) /
-                                            model.scale[at(t)]);
+        const Vec3 d = spread(points, residual(points, prediction, from, j), from, j);
+        found[at(t)][at(lag) - 1].push_back(length_of(d) / model.scale[at(t)]);
       });
   });
   parallel_for(threads, lags, [&](std::int64_t lag) {

@@ -15,6 +15,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_points.h>
 
+#include "tracking/link/series/rounding.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
@@ -161,6 +162,7 @@ SeriesPoints pool_points(std::span<const Detections> frames, const Execution& ex
   if (out.at.empty()) return out;
   pool_properties(frames, out);
   out.dims = dims_of(out.at);
+  out.rounded_um = rounding_steps(out.at);
   if (densities) estimate_densities(out, execution);
   return out;
 }
@@ -184,6 +186,7 @@ void estimate_densities(SeriesPoints& points, const Execution& execution) {
 SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep, const Execution& execution) {
   SeriesPart out;
   out.points.dims = points.dims;
+  out.points.rounded_um = points.rounded_um;
   out.points.offset.push_back(0);
   out.part.assign(points.size(), -1);
   for (std::int32_t t = 0; t < points.frames(); ++t) {

@@ -20,6 +20,7 @@ struct SeriesPoints {
   std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
   int dims = 3;                         ///< number of axes along which positions differ: 1 to 3
   double spacing_um = 1;                ///< density^(-1/dims) of the median frame
+  Vec3 rounded_um{};                    ///< step of the grid to which positions are rounded, by axis; 0: none
   double partners = 0;                  ///< share of detections that surely has a partner in the next frame
   /// [points] each: radius, intensity, quality and a table's columns.
   std::vector<PropertyColumn> properties;
