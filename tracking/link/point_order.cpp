@@ -102,6 +102,7 @@ SeriesPoints select_points(const SeriesPoints& points, std::span<const Index> or
     out.slot.push_back(points.slot[at(i)]);
     out.hash.push_back(points.hash[at(i)]);
     ++out.offset[at(points.slot[at(i)]) + 1];
+    if (!points.crowding.empty()) out.crowding.push_back(points.crowding[at(i)]);
     if (!points.log_odds.empty()) out.log_odds.push_back(points.log_odds[at(i)]);
     for (std::size_t k = 0; k < points.properties.size(); ++k)
       out.properties[k].values.push_back(points.properties[k].values[at(i)]);

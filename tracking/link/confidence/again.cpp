@@ -8,6 +8,7 @@
 #include "tracking/link/motion/axes.h"
 #include "tracking/link/motion/persistence.h"
 #include "tracking/link/point_order.h"
+#include "tracking/link/series/crowding.h"
 #include "tracking/link/series/link_jumps.h"
 #include "tracking/link/series/restore.h"
 #include "tracking/link/series/rounds.h"
@@ -33,6 +34,7 @@ SeriesLinks link_again(const Execution& execution, std::span<const Detections> f
   const std::vector<matching::Index> order = position_order(out.points);
   out.points = select_points(out.points, order);
   estimate_densities(out.points, execution);
+  out.points.crowding = crowding_of(execution, out.points);
   const int lags = std::min(options.max_gap + 1, std::max(1, out.points.frames() - 1));
   Rounds rounds(execution, out.points, options, {}, out.rounds);
   rounds.begin_with(like.model, like.velocity, first_frame);

@@ -16,6 +16,7 @@
 #include "tracking/link/motion/rigid.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
+#include "tracking/link/series/crowding.h"
 #include "tracking/link/series/link_jumps.h"
 #include "tracking/link/series/occlusion.h"
 #include "tracking/score/gate_grid.h"
@@ -214,6 +215,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
     out.points.spacing_um = links.points.spacing_um;
   } else {
     estimate_densities(out.points, execution);
+    out.points.crowding = crowding_of(execution, out.points);
   }
   out.linking = detail::select_links(links.linking, order, place);
   out.prediction = detail::select_prediction(links.prediction, order);

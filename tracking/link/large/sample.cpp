@@ -54,6 +54,8 @@ std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPo
   MiddlePart part{take_part(points, keep, execution), {}};
   part.points.density = points.density;
   part.points.spacing_um = points.spacing_um;
+  if (!points.crowding.empty())
+    for (const matching::Index i : part.whole) part.points.crowding.push_back(points.crowding[at(i)]);
   part.points.partners = points.partners;
   part.inner.reserve(part.whole.size());
   for (const matching::Index i : part.whole) part.inner.push_back(off[at(i)] <= kInner * *last);

@@ -50,7 +50,7 @@ SeriesPoints part_of(const SeriesPoints& points, const Window& window) {
     if (!from.empty()) to.assign(from.begin() + first, from.begin() + last);
   };
   copy(points.at, out.at), copy(points.slot, out.slot), copy(points.hash, out.hash);
-  copy(points.log_odds, out.log_odds);
+  copy(points.log_odds, out.log_odds), copy(points.crowding, out.crowding);
   for (std::int32_t& slot : out.slot) slot -= window.begin;
   for (std::int32_t t = window.begin; t <= window.end; ++t)
     out.offset.push_back(points.offset[at(t)] - first);

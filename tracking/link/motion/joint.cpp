@@ -94,7 +94,7 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
     for (std::int64_t point = b * kBlock; point < std::min(count, (b + 1) * kBlock); ++point) {
       const auto i = at(point);
       const std::int32_t t = points.slot[i];
-      const double density = points.density[at(t)], unit = 1 / model.scale[at(t)];
+      const double density = points.density_at(i), unit = 1 / model.scale[at(t)];
       out.end[i] = std::exp(-model.end_cost(last - t));
       out.birth[i] = std::exp(-model.birth_cost(density, t)) / density;
       out.alone[i] = model.clutter + out.birth[i] * out.end[i];
@@ -105,7 +105,7 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
         const int lag = points.slot[at(j)] - t;
         double cost = model.link_cost(t, lag, length_of(d));
         if (lag > 1 && occlusion != nullptr) cost -= occlusion->gain(prediction, static_cast<Index>(i), j);
-        out.link[at(f)] = std::max(kLeastWeight, std::exp(-cost) / points.density[at(points.slot[at(j)])]);
+        out.link[at(f)] = std::max(kLeastWeight, std::exp(-cost) / points.density_at(at(j)));
         if (pairs) moves.push_back(gains.leaving(lag, {d.x * unit, d.y * unit, d.z * unit}));
       }
       if (!pairs) continue;

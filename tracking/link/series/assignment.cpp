@@ -62,10 +62,11 @@ FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model, bool 
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto t = at(points.slot[i]);
     out.end.push_back(end[t]);
-    out.birth.push_back(birth[t]);
+    const double crowding = points.crowding.empty() ? 0 : std::log(points.crowding[i]);
+    out.birth.push_back(birth[t] - crowding);
     const double clutter = model.clutter_cost(points, static_cast<Index>(i));
     // Otherwise end and birth are prices of their own, and the assignment takes the lower.
-    out.alone.push_back(few ? alone_cost(clutter, end[t], birth[t], few) : clutter);
+    out.alone.push_back(few ? alone_cost(clutter, end[t], out.birth.back(), few) : clutter);
   }
   return out;
 }

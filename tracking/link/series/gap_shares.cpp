@@ -146,7 +146,7 @@ class Gaps {
     const std::int32_t t = points_.slot[at(end)];
     const double s = model_.scale_of(t, lag);
     double nats = model_.shape[at(lag) - 1].log_density(length_of(d) / s) - model_.dims * std::log(s) -
-                  std::log(points_.density[at(points_.slot[at(start)])]);
+                  std::log(points_.density_at(at(start)));
     if (velocity_ != nullptr) {
       const double unit = 1 / model_.scale[at(t)];
       const auto add = [&](std::size_t side, Index from, Index to) {

@@ -24,6 +24,7 @@
 #include "tracking/link/motion/shared_motion.h"
 #include "tracking/link/pairs/partner_share.h"
 #include "tracking/link/point_order.h"
+#include "tracking/link/series/crowding.h"
 #include "tracking/link/series/link_jumps.h"
 #include "tracking/link/series/node_model.h"
 #include "tracking/link/series/nodes.h"
@@ -61,8 +62,7 @@ constexpr double kLeastAxesGain = 0.01;
 /// Rounds without prediction that start from links frame to frame; the more likely linking is kept in `best`.
 /// (Estimates that start from nearest neighbours can end without all particles that move farther.) Returns
 /// the other rounds, if their linking differs: if particles keep their direction and move as far as their
-/// spacing, the less likely linking can be the better start for persistence. `met`: both starts lead to one
-/// linking, where the second ends.
+/// spacing, the less likely one can be the better start for persistence. `met`: both lead to one linking.
 std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
                                        const std::function<void(int)>& done, Rounds& best, bool& met,
                                        SeriesLinks& out) {
@@ -155,8 +155,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
     if (by_field) out.chosen = MotionModel::field, best = std::move(field);
   }
-  std::optional<Rounds> apart;
-  if (few && !quick) apart = best;
+  std::optional<Rounds> apart = few && !quick ? std::optional(best) : std::nullopt;
   if (few && !choice.untried.drift) try_drift(execution, options, done, lags, best, out);
   if ((few || !quick) && !choice.untried.rotation) try_rotation(execution, options, done, lags, best, out);
   if (out.drift) choice.apart = std::move(apart);
@@ -472,7 +471,8 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
     out.points.log_odds = nodes->log_odds;
   }
   SeriesPoints& linked = nodes ? part.points : out.points;
-  if (linked.size() <= kMostForField) linked.partners = sure_partners(execution, linked);
+  if (linked.size() <= kMostForField)
+    linked.partners = sure_partners(execution, linked), linked.crowding = crowding_of(execution, linked);
   Rounds best = best_linking(execution, linked, options, done, untried, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   if (const auto all = static_cast<std::int64_t>(linked.size()); out.chosen_on < all)

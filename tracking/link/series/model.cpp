@@ -66,19 +66,19 @@ double SeriesModel::birth_cost(double density, std::int32_t frames_before) const
 }
 double SeriesModel::clutter_cost(double density) const { return -std::log(density * clutter); }
 double SeriesModel::clutter_cost(const SeriesPoints& points, Index i) const {
-  const double density = points.density[at(points.slot[at(i)])];
+  const double density = points.density_at(at(i));
   return points.log_odds.empty() ? clutter_cost(density) : points.log_odds[at(i)] - std::log(density);
 }
 
 double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag,
                           std::int32_t frames_before) const {
   const std::int32_t to = slot + lag;
-  const double most_cost =
-      end_cost(points.frames() - 1 - slot) + birth_cost(points.density[at(to)], to + frames_before);
+  const double density = points.least_density(to);
+  const double most_cost = end_cost(points.frames() - 1 - slot) + birth_cost(density, to + frames_before);
   const double s = scale_of(slot, lag);
   const double level = dims * std::log(s) - std::log(elapsed[at(lag) - 1] * (1 - end)) - most_cost;
   const double by_chance =
-      std::pow(kMostByChance / (points.density[at(to)] * ball_volume(points.dims, 1)), 1.0 / points.dims);
+      std::pow(kMostByChance / (density * ball_volume(points.dims, 1)), 1.0 / points.dims);
   return std::min(s * shape[at(lag) - 1].reach(level), by_chance);
 }
 

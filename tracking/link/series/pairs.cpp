@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <motes/base/index.h>
+#include <motes/base/quantile.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/linker.h>
 
@@ -15,6 +16,21 @@ namespace {
 /// Least gate relative to the largest coordinate, since positions are snapped to a fraction of the gate
 /// (link_cost.h).
 constexpr double kLeastGatePerCoordinate = 0x1p-28;
+/// If some detections are crowded, the gate is the spacing of those that are not: at this quantile of
+/// densities, but so that detections have about kMostInGate others within it, at most.
+constexpr double kSparse = 0.05, kMostInGate = 500;
+
+/// The spacing of detections that are not crowded.
+double sparse_spacing(const SeriesPoints& points) {
+  std::vector<double> densities;
+  double mean = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    densities.push_back(points.density_at(i));
+    mean += densities.back() / static_cast<double>(points.size());
+  }
+  const double most = kMostInGate / (mean * ball_volume(points.dims, 1));
+  return std::pow(std::min(1 / quantile(densities, kSparse), most), 1.0 / points.dims);
+}
 
 }  // namespace
 
@@ -43,6 +59,9 @@ SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& 
     const auto estimate = estimate_gate(on_cpu, frames);
     if (!estimate) return out;
     options.candidates.gate = estimate->gate();
+    // Pair counts give the gate of crowded ones, if they are most.
+    if (!points.crowding.empty())
+      options.candidates.gate = std::max(estimate->gate().um, sparse_spacing(points));
   }
   // Duplicates can be as near to each other as rounding errors, so that the estimated gate is too small.
   if (!(options.candidates.gate.um > kLeastGatePerCoordinate * farthest)) return out;

@@ -305,7 +305,7 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
   const auto k = static_cast<std::size_t>(i);
   const Index j = solution_.linking.next[k], p = solution_.linking.previous[k];
   const std::int32_t last = points_->frames() - 1;
-  const double density = points_->density[static_cast<std::size_t>(t)];
+  const double density = points_->density_at(k);
   if (j < 0 && p < 0)
     return kNatsOfFalse + alone_cost(model_.clutter_cost(*points_, i), model_.end_cost(last - t),
                                      model_.birth_cost(density, t),

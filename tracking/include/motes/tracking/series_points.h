@@ -1,6 +1,7 @@
 #pragma once
 /// The detections of a whole series in one list, frame after frame, as the series linker numbers them.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,16 +20,30 @@ struct SeriesPoints {
   std::vector<std::uint64_t> hash;      ///< [points] hash of the position, which breaks ties
   std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
   int dims = 3;                         ///< number of axes along which positions differ: 1 to 3
-  double spacing_um = 1;                ///< density^(-1/dims) of the median frame
   Vec3 rounded_um{};                    ///< step of the grid to which positions are rounded, by axis; 0: none
+  double spacing_um = 1;                ///< density^(-1/dims) of the median frame
   double partners = 0;                  ///< share of detections that surely has a partner in the next frame
   /// [points] each: radius, intensity, quality and a table's columns.
   std::vector<PropertyColumn> properties;
   std::vector<double> log_odds;  ///< [points] of being a particle, in nats; empty: the same for all
+  /// [points] density around each detection, divided by that of its frame; empty: 1.
+  std::vector<double> crowding;
   /// For a part of a series: [points] 0: so near the sides of the part that the track may begin or end there;
   /// empty: all are inner.
   std::vector<char> inner;
 
+  /// Detections per unit volume around detection i.
+  double density_at(std::size_t i) const {
+    const double of_frame = density[static_cast<std::size_t>(slot[i])];
+    return crowding.empty() ? of_frame : of_frame * crowding[i];
+  }
+  /// The lowest density around a detection of frame t. O(points of the frame).
+  double least_density(std::int32_t t) const {
+    const auto frame = static_cast<std::size_t>(t);
+    if (crowding.empty() || offset[frame] == offset[frame + 1]) return density[frame];
+    return density[frame] *
+           *std::min_element(crowding.begin() + offset[frame], crowding.begin() + offset[frame + 1]);
+  }
   bool is_inner(std::size_t i) const { return inner.empty() || inner[i] != 0; }
   std::size_t size() const { return at.size(); }
   std::int32_t frames() const { return static_cast<std::int32_t>(offset.size()) - 1; }
