@@ -155,6 +155,20 @@ TEST_CASE("the expected share of wrong links is near the true one") {
   }
 }
 
+TEST_CASE("links are as sure with the candidates of the linking as with those of a search") {
+  const Walkers series = walkers(500, 12, 0.25, 9);
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  SeriesLinks links = link_series({}, series.frames, options);
+  REQUIRE(links.likely != nullptr);
+  const ConfidenceOptions by_odds{.detections = 0};
+  const std::vector<double> given = link_confidence({}, links, options, by_odds).link;
+  links.likely.reset();
+  const std::vector<double> searched = link_confidence({}, links, options, by_odds).link;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (links.linking.next[i] >= 0) CHECK(given[i] == Approx(searched[i]).margin(0.01));
+}
+
 TEST_CASE("cutting unsure links leaves fewer wrong ones") {
   const Walkers series = walkers(500, 12, 0.25, 9);
   SeriesOptions options;

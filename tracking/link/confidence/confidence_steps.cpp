@@ -72,18 +72,22 @@ Prediction link_prediction(const Execution& execution, const SeriesLinks& links)
 }
 
 std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links,
-                                  const Prediction& prediction) {
+                                  const Prediction& prediction, const SeriesCandidates* found) {
   std::vector<double> out(links.points.size(), kUnknown);
   if (links.model.elapsed.empty() || links.links == 0) return out;
   const SeriesGrids grids = grids_of(execution, links.points);
   const auto occlusion = Occlusion::fit(execution, links.points, grids, prediction, links.linking);
-  SeriesCandidates candidates = likely_candidates(execution, links.points, prediction, links.model,
-                                                  links.model.lags(), links.linking, kNats, kMost);
-  for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)
-    candidates = prune_candidates(
-        candidates,
-        candidate_costs(execution, links.points, prediction, links.model, candidates, occlusion.get()),
+  const auto pruned = [&](const SeriesCandidates& from, std::size_t most) {
+    return prune_candidates(
+        from, candidate_costs(execution, links.points, prediction, links.model, from, occlusion.get()),
         links.linking, kNats, most);
+  };
+  SeriesCandidates candidates =
+      found != nullptr ? pruned(*found, kMost)
+                       : find_candidates(execution, links.points, prediction, links.model, links.model.lags(),
+                                         &links.linking, kNats, kMost, &grids);
+  for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)
+    candidates = pruned(candidates, most);
   JointBeliefs beliefs;
   propagate_beliefs(execution, links.points, prediction, links.model, velocity_of(links), candidates, kSweeps,
                     beliefs, occlusion.get());
@@ -210,6 +214,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   const std::vector<Index> place = detail::places_in(order, links.points.size());
   SeriesLinks out = links;
   out.points = detail::select_points(links.points, order);
+  if (out.likely != nullptr && out.likely->row_offsets.size() != order.size() + 1) out.likely.reset();
   if (order.size() == links.points.size()) {
     out.points.density = links.points.density;
     out.points.spacing_um = links.points.spacing_um;
@@ -275,7 +280,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   std::vector<Index> order;
   const SeriesLinks part = in_use(execution, links, order);
   const Prediction prediction = detail::link_prediction(execution, part);
-  const std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
+  const std::vector<double> odds = detail::link_log_odds(execution, part, prediction, part.likely.get());
   double n = 0, uncertain = 0;
   for (const double z : odds)
     if (!std::isnan(z)) out.wrong_by_odds += 1 - sigmoid(z), n += 1;

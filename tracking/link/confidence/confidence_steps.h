@@ -15,8 +15,9 @@ namespace motes::tracking::detail {
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links);
 
 /// [points] log odds of each detection's link to the next; NaN: no link. `prediction`: from link_prediction.
+/// `found`: candidates to choose from, with detections in the same order; null: they are searched.
 std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links,
-                                  const Prediction& prediction);
+                                  const Prediction& prediction, const SeriesCandidates* found = nullptr);
 
 /// [points] probability that a detection is a particle rather than another one within 0.6 exclusion radii,
 /// from their log-odds; 1 if these are not known.

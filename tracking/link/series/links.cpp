@@ -138,11 +138,11 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   out.evidence.coherence = best.coherence();
   const bool few = points.size() <= kMostForAnyField;
   if (out.evidence.coherence <= kLeastCoherence && (quick || !few)) {
-    if (!quick && all <= kMostForField && !choice.untried.rotation && !rests(execution, best))
+    if (!quick && all <= kMostForField && !choice.untried.rotation && !(best.rests_ = rests(execution, best)))
       try_rotation(execution, options, done, lags, best, out);
     return best;
   }
-  if (out.evidence.coherence <= kLeastCoherence && rests(execution, best)) return best;
+  if (out.evidence.coherence <= kLeastCoherence && (best.rests_ = rests(execution, best))) return best;
   if (all > kMostForField) {
     out.skipped.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
                           " detections, over " + std::to_string(kMostForField));
@@ -488,7 +488,7 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told))
     divide(execution, options, linked, best, out);
-  detail::take_rounds(std::move(best), out);
+  detail::take_rounds(std::move(best), out, !nodes && std::ssize(order) <= options.most_to_choose);
   if (nodes) detail::restore_all(part, out);
   out.copy_of = std::move(copy_of);
   detail::restore_order(order, out);

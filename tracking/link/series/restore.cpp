@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <motes/base/index.h>
@@ -15,7 +16,10 @@ namespace motes::tracking::detail {
 
 using matching::Index;
 
-void take_rounds(Rounds&& best, SeriesLinks& links) {
+void take_rounds(Rounds&& best, SeriesLinks& links, bool by_position) {
+  // Other candidates are too few for odds, or those of another prediction or shape.
+  if (by_position && alike(links.axes) && !links.joint && best.prediction_.by_lag.empty())
+    links.likely = std::make_shared<const SeriesCandidates>(std::move(best.candidates_));
   links.model = std::move(best.model_);
   links.velocity = std::move(best.velocity_);
   if (links.drift) links.prediction = std::move(best.prediction_);

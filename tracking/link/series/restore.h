@@ -11,7 +11,9 @@
 namespace motes::tracking::detail {
 
 /// Moves the model and counts of the last rounds to the result; their linking is already there.
-void take_rounds(Rounds&& best, SeriesLinks& links);
+/// `by_position`: the detections of the rounds are all in order of position; then also candidates, if odds
+/// can use them.
+void take_rounds(Rounds&& best, SeriesLinks& links, bool by_position = false);
 
 /// Turns links of the particles into links of all detections. O(points).
 void restore_all(const SeriesPart& part, SeriesLinks& links);

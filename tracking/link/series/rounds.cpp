@@ -120,9 +120,8 @@ bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
     if (round == 0) expect_misses(ends);
     if (round < kPlainFinds) find_again(lags);
     const bool moves = improve();
-    if (round > 0 && known != nullptr &&
-        static_cast<double>(changed_links(*known, solution_.linking)) <
-            kRoundsSettled * static_cast<double>(known->links()))
+    if (known != nullptr && static_cast<double>(changed_links(*known, solution_.linking)) <
+                                kRoundsSettled * static_cast<double>(known->links()))
       return true;
     if ((!moves && round > 0) || (round == 1 && cost_per_point() > hopeless)) break;
   }
@@ -226,13 +225,14 @@ void Rounds::along_rotation(int lags, int rounds) {
 }
 
 void Rounds::with_velocity(int rounds, bool doubt) {
-  double beta = -1;
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  double beta = rests_ ? kAny : -kAny;
   std::vector<double> older;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     refit();
     const bool tells = velocity_.beta() >= kLeastBeta || returns(velocity_) || speeds_persist();
-    if (doubt && round > 0 && !tells && velocity_.beta() < beta + kRisingBeta) break;
+    if (doubt && !tells && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
     std::vector<double> costs =

@@ -75,8 +75,8 @@ class Rounds {
   void plain(int lags, int rounds);
 
   /// Starts from a linking, without prediction, and from shares of ends and births of at least `ends`. Ends
-  /// early if the second linking costs more than `hopeless`. Returns true, and ends, if the second or a later
-  /// linking is that of other rounds, `known`.
+  /// early if the second linking costs more than `hopeless`. Returns true, and ends, if a linking is that of
+  /// other rounds, `known`.
   bool plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds,
                   const SeriesLinking* known = nullptr);
 
@@ -177,6 +177,7 @@ class Rounds {
   std::int64_t found_ = 0;  ///< number of candidates of the last linking
   int windows_ = 1;
   double gap_nats_ = 0;
+  bool rests_ = false;  ///< result of rests() (shared_motion.h)
 
  private:
   /// Sets the parameters from which rounds without prediction start.

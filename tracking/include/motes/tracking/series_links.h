@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -104,6 +105,8 @@ struct SeriesLinks {
   int rounds = 0;                ///< number of solved assignments
   bool verified = false;
   std::string solver;
+  /// For link_confidence: the candidates of the last linking, with detections in order of position; or null.
+  std::shared_ptr<const SeriesCandidates> likely;
 };
 
 /// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
