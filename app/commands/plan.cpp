@@ -66,6 +66,7 @@ Plan make_plan(Session& session, Config config) {
     const SpotRadius radius = choose_radius(execution_of(config), config, *input.source, session.console);
     config.detection.radius_um = radius.um;
     config.detection.largest_radius_um = radius.largest_um;
+    config.detection.polarity = radius.polarity;
     source = radius.source;
   }
   fix_camera(execution_of(config), *input.source, session.console, config);

@@ -68,7 +68,7 @@ struct Config {
     std::optional<double> threshold;        ///< none: spots are chosen by the evidence of the voxels
     std::optional<double> false_positives_per_frame;  ///< none: a small share of the spots
     std::int64_t max_count = 0;
-    tracking::Polarity polarity = tracking::Polarity::bright;
+    std::optional<tracking::Polarity> polarity;  ///< none: seen in the first frame
     tracking::Refine refine = tracking::Refine::automatic;
     /// None: fits estimate the noise of each frame. None inside (auto): estimated on the series.
     std::optional<std::optional<double>> camera_gain;

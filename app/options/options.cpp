@@ -115,10 +115,10 @@ void add_detection(std::vector<Option>& table) {
       row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000), MOTES_AT(detection.max_count),
           "Keep only this many of a frame's best spots (with threshold auto, even weak ones). 0: no limit."));
   table.push_back(row("detection.polarity", "",
-                      choice<tracking::Polarity>(
-                          {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
+                      word_or("auto", choice<tracking::Polarity>({{"bright", tracking::Polarity::bright},
+                                                                  {"dark", tracking::Polarity::dark}})),
                       MOTES_AT(detection.polarity),
-                      "Whether spots are brighter or darker than their surroundings."));
+                      "Spots brighter or darker than their surroundings. auto: dark if only such are seen."));
   table.push_back(row("detection.refine", "",
                       choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
                                                 {"fit", tracking::Refine::fit},

@@ -23,76 +23,11 @@
 namespace motes::app {
 namespace {
 
-/// Up to this many frames, spread over the series, are searched for a radius; those without spots are
-/// skipped.
-constexpr std::size_t kFramesTriedForRadius = 10;
-
-/// If a frame has fewer than kFewSpots spots, the radius is the median over kFramesOfFewSpots frames: in a
-/// single frame, noise and the shapes of a few spots would decide.
-constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
-
 /// Frames, spread over the series, that decide whether a few spots near the noise are spots or texture.
 constexpr std::size_t kFramesTriedForTexture = 9;
 
 /// Frames, spread over the series, from which the camera's gain is estimated.
 constexpr std::size_t kFramesTriedForCamera = 5;
-
-std::size_t spots_in(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
-                     tracking::Polarity polarity) {
-  tracking::DetectionOptions options;
-  options.radius_um = radius_um;
-  options.polarity = polarity;
-  return tracking::detect_spots(execution, frame, options).size();
-}
-
-/// A hint that the polarity may be wrong; empty unless the other polarity gives more than twice the `seen`
-/// spots.
-std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
-                             tracking::Polarity polarity, std::size_t seen) {
-  const bool bright = polarity == tracking::Polarity::bright;
-  const auto other = bright ? tracking::Polarity::dark : tracking::Polarity::bright;
-  const auto sizes = tracking::estimate_sizes(execution, frame, other);
-  if (!sizes) return "";
-  const std::size_t found = spots_in(execution, frame, sizes->radius_um, other);
-  if (found <= 2 * seen) return "";
-  return fmt::format("frame {} shows {} {} spots: set detection.polarity={} to find those", frame.index,
-                     found, bright ? "dark" : "bright", bright ? "dark" : "bright");
-}
-
-/// A hint that spots may be in another channel; empty if there is only one.
-std::string hint_of_channel(const io::SeriesInfo& info) {
-  if (info.channels < 2) return "";
-  return fmt::format("; this is channel {} of {}, counted from 0; input.channel selects another",
-                     info.channel, info.channels);
-}
-
-/// The warning that spots of two sizes fit the frame, small ones in wide objects.
-std::string text_of_rival(const tracking::SpotSizes& sizes, std::int32_t frame) {
-  const tracking::RivalSize& rival = *sizes.rival;
-  const bool wider = rival.radius_um.x > sizes.radius_um.x;
-  const auto size = [](const Vec3& um, std::size_t found) {
-    return fmt::format("radius {:.4g} um ({} found)", um.x, found);
-  };
-  return fmt::format(
-      "spots of two sizes fit frame {}, many small ones in each wide one: {} and {}; the {} ones are taken; "
-      "for the others set detection.radius_um (--radius {:.4g},{:.4g},{:.4g})",
-      frame, size(sizes.radius_um, rival.taken), size(rival.radius_um, rival.found), wider ? "small" : "wide",
-      rival.radius_um.z, rival.radius_um.y, rival.radius_um.x);
-}
-
-/// For series without visible spots: the radius of spots whose standard deviation is 1.5 times the smallest
-/// voxel side.
-SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
-                                const std::string& hint, Console& console) {
-  const Vec3& voxel = frame.voxel_um;
-  const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
-  console.warn(
-      fmt::format("{}: no spots in {} to estimate the radius from, so {:.4g} um is used; set "
-                  "detection.radius_um ({}{})",
-                  source.info().path, counted(static_cast<std::int64_t>(tried), "frames"), um,
-                  hint.empty() ? "check detection.polarity" : hint, hint_of_channel(source.info())));
-  return {{um, um, um}, std::nullopt, "no spots found: a standard deviation of 1.5 voxels"};
-}
 
 std::string short_vector(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
 
@@ -102,28 +37,6 @@ ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
     ScratchArray<std::uint8_t> mask(scratch_of(image), voxels.size());
     for (std::size_t i = 0; i < voxels.size(); ++i) mask[i] = voxels[i] > 0 ? 1 : 0;
     return mask;
-  });
-}
-
-/// Whether the frame has areas of at least three different whole numbers on a background of 0.
-bool looks_like_labels(const VolumeFrame& frame) {
-  constexpr double kAlike = 0.9;       // share of equal ones among neighbours along x above 0
-  constexpr std::size_t kNumbers = 3;  // fewer may be a thresholded image
-  return visit_voxels(frame.voxels, [&](auto voxels) {
-    std::set<double> numbers;
-    std::int64_t inside = 0, pairs = 0, alike = 0;
-    double before = 0;
-    for (std::size_t i = 0; i < voxels.size(); ++i) {
-      const auto value = static_cast<double>(voxels[i]);
-      if (value < 0 || value != std::floor(value)) return false;
-      if (value > 0 && value != before && numbers.size() < kNumbers) numbers.insert(value);
-      inside += value > 0 ? 1 : 0;
-      pairs += value > 0 && before > 0 ? 1 : 0;
-      alike += value > 0 && before == value ? 1 : 0;
-      before = value;
-    }
-    return numbers.size() >= kNumbers && 2 * inside < static_cast<std::int64_t>(voxels.size()) &&
-           2 * pairs > inside && static_cast<double>(alike) > kAlike * static_cast<double>(pairs);
   });
 }
 
@@ -137,17 +50,6 @@ double value_at(const VolumeFrame& image, double z_um, double y_um, double x_um)
   return visit_voxels(image.voxels, [&](auto v) {
     return static_cast<double>(v[static_cast<std::size_t>((z * s.ny + y) * s.nx + x)]);
   });
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-Vec3 median_of(const std::vector<Vec3>& radii) {
-  std::vector<double> x, y, z;
-  for (const Vec3& r : radii) x.push_back(r.x), y.push_back(r.y), z.push_back(r.z);
-  return {median(x), median(y), median(z)};
 }
 
 /// The device for each of the frames that are searched in parallel. Each device gets as many as fit into its
@@ -170,44 +72,6 @@ std::vector<int> device_turns(const Execution& execution, const Shape3& frame, s
 
 bool finds_labels(const Config& config) {
   return config.detection.method == DetectionMethod::labels || config.input.labels.has_value();
-}
-
-SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console) {
-  const Config::Detection& d = config.detection;
-  if (d.radius_um) return {*d.radius_um, d.largest_radius_um, "detection.radius_um"};
-  const std::vector<std::int32_t> frames = kept_frames(source.info().frames, config.input.frame_step);
-  const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
-  VolumeFrame frame;
-  std::vector<Vec3> few;
-  std::string hint;
-  for (std::size_t k = 0; k < tried && few.size() < kFramesOfFewSpots; ++k) {
-    stop_if_interrupted("interrupted while estimating the spot radius");
-    const std::int32_t t = frames[k * frames.size() / tried];
-    frame = source.read(t);
-    if (k == 0 && looks_like_labels(frame))
-      console.warn(
-          "the frames look like label images (areas of one value each on 0), but are searched for spots; "
-          "set detection.method: labels if each value is one object");
-    if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
-    const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
-    const std::size_t seen = sizes ? spots_in(execution, frame, sizes->radius_um, d.polarity) : 0;
-    const bool two_sizes = sizes && sizes->rival;
-    if (k == 0 && seen < kFewSpots && !two_sizes) hint = hint_of_polarity(execution, frame, d.polarity, seen);
-    if (!sizes) continue;
-    if (!hint.empty()) console.warn(std::exchange(hint, ""));
-    if (two_sizes) console.warn(text_of_rival(*sizes, t));
-    if (seen >= kFewSpots || two_sizes) {
-      const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
-      return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
-    }
-    few.push_back(sizes->radius_um);
-  }
-  if (!few.empty())
-    return {median_of(few), std::nullopt,
-            fmt::format("median over {} with few spots",
-                        counted(static_cast<std::int64_t>(few.size()), "frames"))};
-  return radius_without_spots(source, frame, tried, hint, console);
 }
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
@@ -307,7 +171,7 @@ tracking::DetectionOptions FrameFinder::options() const {
   options.largest_radius_um = radius_->largest_um;
   options.threshold = d.threshold;
   options.max_count = d.max_count;
-  options.polarity = d.polarity;
+  options.polarity = radius_->polarity;
   options.false_positives_per_frame = d.false_positives_per_frame;
   options.refine = d.refine;
   if (camera_) options.camera = camera_->model;

@@ -16,24 +16,12 @@
 #include "app/options/config.h"
 #include "app/run/camera.h"
 #include "app/run/companion.h"
+#include "app/run/spot_radius.h"
 
 namespace motes::app {
 
-/// The radii of the spots to find.
-struct SpotRadius {
-  Vec3 um;
-  std::optional<Vec3> largest_um;  ///< none: one size
-  std::string source;              ///< the key it came from, or the frame it was estimated on
-};
-
 /// Whether detections are labels rather than spots.
 bool finds_labels(const Config& config);
-
-/// The spot radii: detection.radius_um if given, else estimated on frames of the whole series (within
-/// input.crop) whatever input.frames is, so that parts of a series agree. If no frame has spots, warns and
-/// uses a default.
-SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console);
 
 class FrameFinder {
  public:

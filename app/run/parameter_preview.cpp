@@ -78,13 +78,13 @@ Detections within(const Detections& found, const tracking::Region& planes, doubl
 
 }  // namespace
 
-nlohmann::ordered_json preview_parameters(const Execution& execution, const Config& config,
-                                          io::FrameSource& source, const std::filesystem::path& picture,
-                                          Console& console) {
+nlohmann::ordered_json preview_parameters(const Execution& execution, Config config, io::FrameSource& source,
+                                          const std::filesystem::path& picture, Console& console) {
   if (finds_labels(config)) throw UsageError("--preview-parameters: labels have no parameters to choose");
   const auto kept = kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
   if (kept.empty()) throw UsageError("input.frames: the series has no such frame");
   const SpotRadius base = choose_radius(execution, config, source, console);
+  config.detection.polarity = base.polarity;
   const VolumeFrame frame = source.read(kept.front());
   const double middle = middle_threshold(execution, config, base.um, source, frame);
   const tracking::Region planes = drawn_planes(frame, base.um);

@@ -17,8 +17,7 @@ namespace motes::app {
 /// radius, each with an automatic threshold and three others. Of a thick stack only the planes around the
 /// middle are drawn; counts are for the whole frame. Prints and returns rows of {radius_um_zyx, threshold,
 /// detections}. Throws UsageError for labels, or if no frame is left.
-nlohmann::ordered_json preview_parameters(const Execution& execution, const Config& config,
-                                          io::FrameSource& source, const std::filesystem::path& picture,
-                                          Console& console);
+nlohmann::ordered_json preview_parameters(const Execution& execution, Config config, io::FrameSource& source,
+                                          const std::filesystem::path& picture, Console& console);
 
 }  // namespace motes::app
