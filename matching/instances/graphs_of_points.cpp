@@ -117,7 +117,7 @@ Parameters parameters_of(Recipe& recipe, double dims, const Part& part) {
   p.dims = static_cast<int>(recipe.whole("dims", dims, 2, 3));
   p.seed = recipe.seed();
   const double edges = p.degree * p.n * part.share();
-  require_graph_memory(p.n, edges, 5 * sizeof(Index) + 80 * p.n / std::max(edges, 1.0));
+  require_graph_memory(p.n, edges, 5 * sizeof(Index) + 80.0 * p.n / std::max(edges, 1.0));
   return p;
 }
 
