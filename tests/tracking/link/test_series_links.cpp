@@ -157,7 +157,9 @@ TEST_CASE("likely candidates are the cheapest of each row and the kept link") {
   const SeriesCandidates all = series_candidates({1}, points, {}, model, 2);
   const std::vector<double> costs = candidate_costs({1}, points, {}, model, all);
   SeriesLinking keep = SeriesLinking::none(points.size());
-  keep.next[0] = all.to[static_cast<std::size_t>(all.row_offsets[1]) - 1];
+  REQUIRE(all.size() > 0);
+  const auto first = static_cast<std::size_t>(all.from.front());
+  keep.next[first] = all.to[static_cast<std::size_t>(all.row_offsets[first + 1]) - 1];
   for (const auto& [nats, most] : {std::pair{1e9, std::size_t{1000}},
                                    {2.0, std::size_t{1000}},
                                    {1e9, std::size_t{3}},
