@@ -103,22 +103,20 @@ def test_a_diameter_by_its_place_is_not_taken_as_a_radius():
             call(images, 11, voxel_um=1)
 
 
-def test_dark_spots_are_pointed_to():
+def test_dark_spots_are_found():
     dark = movie(-1)
+    assert len(motes.batch(dark, voxel_um=1)) >= 20 * FRAMES
     with pytest.warns(UserWarning, match=r"frame 0 shows \d+ dark spots: give polarity=.dark. to find those"):
-        motes.batch(dark, voxel_um=1)
-    assert len(motes.batch(dark, voxel_um=1, polarity="dark")) >= 20 * FRAMES
+        motes.batch(dark, voxel_um=1, polarity="bright")
 
 
 def test_a_few_bright_specks_do_not_hide_dark_spots():
     dark = movie(-1)
     y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
-    for plane in dark[::2]:  # not in every frame: the first one may show none
+    for plane in dark[::2]:  # with faint dark spots; the first frame may be one of these or not
         plane[:] = np.maximum(plane, 110 + 140 * np.exp(-((y - 3) ** 2 + (x - 3) ** 2) / 8))
     for planes in (dark, dark[1:]):
-        with pytest.warns(UserWarning, match=r"frame 0 shows \d+ dark spots"):
-            found = motes.batch(planes, voxel_um=1)
-        assert 0 < len(found) < 3 * FRAMES
+        assert len(motes.batch(planes, voxel_um=1)) >= 20 * FRAMES // 2
 
 
 def test_planes_stay_planes():
