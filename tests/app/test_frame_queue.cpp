@@ -100,6 +100,7 @@ struct Series {
       : source(counters, count, broken, opens_again), frames(static_cast<std::size_t>(count)) {
     config.input.path = "pictures";
     config.detection.radius_um = Vec3{1.7, 1.7, 1.7};
+    config.detection.polarity = tracking::Polarity::bright;  // else the first frame is read once more
     config.execution.backend = Backend::cpu;
     finder = std::make_unique<FrameFinder>(Execution{2, Backend::cpu}, config, source, console);
     std::iota(frames.begin(), frames.end(), 0);
