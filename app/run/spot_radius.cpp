@@ -46,7 +46,7 @@ std::string name_of(tracking::Polarity polarity) {
 struct OtherPolarity {
   tracking::Polarity polarity = tracking::Polarity::dark;
   std::size_t found = 0;
-  bool clear = false;  ///< they are spots: their fits succeed, and they are round and far above the noise
+  bool clear = false;  ///< they are spots: fits succeed, shapes are alike and round, and far above the noise
 };
 
 /// Whether `found` (with fits) are spots. Gaps in textures and below stripes are not: few of their fits
@@ -82,9 +82,10 @@ OtherPolarity other_polarity(const Execution& execution, const VolumeFrame& fram
     if (!sizes) return other;
     options.radius_um = sizes->radius_um;
   }
-  const Detections found = tracking::detect_spots(execution, frame, options);
+  tracking::DetectionReport report;
+  const Detections found = tracking::detect_spots(execution, frame, options, &report);
   other.found = found.size();
-  other.clear = are_clear(found);
+  other.clear = are_clear(found) && !report.shapes_differ;
   return other;
 }
 

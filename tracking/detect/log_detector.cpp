@@ -200,6 +200,7 @@ void note_noise(const std::optional<VoxelNoise>& noise, const DetectionOptions& 
 
 void note_shapes(const Task& task, const Detections& found, DetectionReport& report) {
   const auto doubt = detect::doubt_of_shapes(task.options, task.scales.front().dimensions, found);
+  report.shapes_differ = doubt.has_value();
   if (doubt) report.warnings.push_back(*doubt);
 }
 

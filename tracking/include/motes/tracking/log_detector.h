@@ -60,6 +60,7 @@ struct DetectionReport {
   double threshold = 0;  ///< the one used: of quality if a threshold or `max_count` was given, else of score
   std::int64_t local_maxima = 0;      ///< before the threshold
   bool blends = false;                ///< at some scale the strong maxima continue the noise without a gap
+  bool shapes_differ = false;         ///< fitted spots differ in shape, as lumps or gaps of a texture do
   Backend backend = Backend::cpu;     ///< where the frame was searched: cpu or cuda
   std::vector<std::string> warnings;  ///< one line each, with the figures behind it
   /// For Refine::fit: noise of the residuals around spots, at the scale with most spots; none: too few
