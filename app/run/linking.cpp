@@ -259,15 +259,16 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
 /// The warning that no frame has points beside those of another, and what to do.
 std::string no_neighbours(const std::vector<Detections>& frames) {
   constexpr int kFewest = 3;  // two frames may as well have an empty one between them
-  std::int32_t step = 0;
+  std::int32_t step = 0, rise = 0, last = 0;
   int filled = 0;
   for (const Detections& frame : frames) {
     if (frame.size() == 0) continue;
     step = std::gcd(step, frame.frame);
-    ++filled;
+    if (filled++ > 0) rise = std::gcd(rise, frame.frame - last);
+    last = frame.frame;
   }
   return "no two consecutive frames have detections" +
-         (step > 1 && filled >= kFewest
+         (step > 1 && step == rise && filled >= kFewest  // input.frame_step takes multiples of the step
               ? fmt::format(": frame numbers rise in steps of {0}; set input.frame_step to {0}", step)
               : std::string(", so nothing can be linked"));
 }

@@ -49,8 +49,7 @@ struct OtherPolarity {
   bool clear = false;  ///< they are spots: fits succeed, shapes are alike and round, and far above the noise
 };
 
-/// Whether `found` (with fits) are spots. Gaps in textures and below stripes are not: few of their fits
-/// succeed.
+/// Whether the fits of `found` are those of spots. Of gaps below stripes, few fits succeed.
 bool are_clear(const Detections& found) {
   constexpr std::size_t kFewest = 8;
   constexpr double kClearScore = 5, kFitted = 2.0 / 3, kMostElongated = 1.0 / 3;

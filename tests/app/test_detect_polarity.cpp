@@ -111,7 +111,7 @@ TEST_CASE("dark spots are found without a setting if there are no bright ones", 
   CHECK_THAT(file_bytes(dir / "plan.yaml"), Contains("polarity: dark"));
 }
 
-TEST_CASE("bright spots stay bright, and gaps in a texture are no dark spots", "[detect]") {
+TEST_CASE("bright spots stay bright, and gaps in a texture are not dark spots", "[detect]") {
   const TempDir dir;
   const auto picture = dir / "picture.ome.tif";
   write_spots(picture, 300);

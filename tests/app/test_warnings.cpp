@@ -101,6 +101,12 @@ TEST_CASE("Frame numbers that rise in steps give a warning that names the settin
   const Outcome outcome = run_motes(stepped);
   CHECK_THAT(outcome.out, Contains("1 track of 3 detections"));
   CHECK_THAT(outcome.err, !Contains("rise in steps"));
+
+  // No step has these numbers as multiples and as neighbours.
+  write_file(dir / "t.csv", "frame,x_um,y_um\n5,1,1\n15,1,1\n25,1,1\n");
+  stepped = track;
+  stepped.push_back("--force");
+  CHECK_THAT(run_motes(stepped).err, Contains("so nothing can be linked") && !Contains("rise in steps"));
 }
 
 TEST_CASE("A series without any detection names the settings to check") {

@@ -67,7 +67,7 @@ TEST_CASE("positions on a grid along all axes have its least step") {
   CHECK(rounding_steps(flat).z == 0);
 }
 
-TEST_CASE("a few places that repeat are no grid") {
+TEST_CASE("a few places that repeat are not a grid") {
   CHECK(rounding_steps(std::vector<Vec3>(100, Vec3{1, 2, 3})).x == 0);
   std::vector<Vec3> places;
   for (int k = 0; k < 100; ++k) places.push_back({k % 5 * 1.0, k % 4 * 1.0, 0});
