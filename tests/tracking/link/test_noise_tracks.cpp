@@ -16,17 +16,24 @@ namespace {
 struct Made {
   TrackSet tracks;
   std::size_t particles = 0;  ///< tracks before the noise
+  std::mt19937_64 frames{1};
+  /// A track that begins in a random one of 50 frames.
   void add(const std::vector<double>& scores) {
-    for (const double score : scores) tracks.point_properties[0].values.push_back(score);
+    const int length = static_cast<int>(scores.size());
+    int frame = std::uniform_int_distribution<>(0, 50 - length)(frames);
+    for (const double score : scores) {
+      tracks.frame.push_back(frame++);
+      tracks.point_properties[0].values.push_back(score);
+    }
     tracks.track_id.push_back(static_cast<std::int64_t>(tracks.track_id.size()));
     tracks.track_offsets.push_back(tracks.track_offsets.back() + static_cast<std::int64_t>(scores.size()));
   }
 };
 
-Made made(int long_ones, int single, int noise, double particle, std::uint64_t seed) {
+Made made(int long_ones, int single, int noise, double particle, std::uint64_t seed, double fall = 1 / 3.0) {
   std::mt19937_64 rng(seed);
   std::normal_distribution<> bright(particle, 1.2);
-  std::exponential_distribution<> excess(3);
+  std::exponential_distribution<> excess(1 / fall);
   Made out;
   out.tracks.point_properties.push_back({"score", {}});
   for (int k = 0; k < long_ones; ++k) {
@@ -58,6 +65,24 @@ TEST_CASE("single spots that score like noise are found, single particles are no
         CHECK(marked(marks, 100, it.particles) <= 2);
         CHECK(marked(marks, it.particles, marks.size()) >= 0.75 * noise);
       }
+}
+
+TEST_CASE("noise that scores like weak particles is told by the number of single spots") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Made it = made(300, 40, 400, 7, seed, 1.5);
+    const std::vector<char> marks = noise_tracks(it.tracks);
+    INFO("seed " << seed);
+    CHECK(marked(marks, it.particles, marks.size()) >= 0.75 * 400);
+  }
+}
+
+TEST_CASE("particles that most tracks do not resemble, seen only once, are not taken for noise") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    for (const int noise : {20, 100}) {
+      const Made it = made(100, 500, noise, 10, seed);
+      INFO("seed " << seed << ", noise " << noise);
+      CHECK(marked(noise_tracks(it.tracks), 100, it.particles) <= 10);
+    }
 }
 
 TEST_CASE("without noise, hardly any spot is taken for noise") {
