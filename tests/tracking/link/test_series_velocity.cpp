@@ -145,3 +145,25 @@ TEST_CASE("a speed that lasts is told from frames in which all are fast, and fro
   });
   CHECK_FALSE(link_series({}, frames, {}).persistent);
 }
+
+TEST_CASE("links between false detections are not taken for fast particles") {
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
+  std::uniform_real_distribution<> uniform;
+  std::normal_distribution<> step(0, 0.14);
+  const Vec3 box{51, 51, 1.8};
+  const auto anywhere = [&] { return Vec3{box.x * uniform(rng), box.y * uniform(rng), box.z * uniform(rng)}; };
+  std::vector<Vec3> particles(150);
+  for (Vec3& p : particles) p = anywhere();
+  std::vector<Detections> frames(16);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    frames[t].frame = static_cast<std::int32_t>(t);
+    const auto add = [&](const Vec3& p) {
+      frames[t].x_um.push_back(p.x), frames[t].y_um.push_back(p.y), frames[t].z_um.push_back(p.z);
+    };
+    for (Vec3& p : particles) add(p += Vec3{step(rng), step(rng), step(rng)});
+    for (int k = 0; k < 450; ++k) add(anywhere());
+  }
+  const SeriesLinks links = link_series({}, frames, {});
+  CAPTURE(links.reason, links.links);
+  CHECK_FALSE(links.persistent);
+}
