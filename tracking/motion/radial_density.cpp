@@ -19,6 +19,9 @@ constexpr std::size_t kBins = 32;
 constexpr double kEven = 8, kRatio = 1.2;
 /// The mixture counts as this share of the lengths, and at least this many, in the counts of bins.
 constexpr double kPseudoShare = 0.02, kLeastPseudo = 30;
+/// The bins nearest to 0, where a sphere has little volume, are pooled until this many lengths are expected:
+/// between positions rounded to pixels, many displacements are exactly 0.
+constexpr double kLeastExpected = 10;
 /// Number of parts of a bin at which a density is summed.
 constexpr int kParts = 4;
 
@@ -70,6 +73,7 @@ class Counts {
       share_.push_back(share), sum += share;
     }
     for (double& share : share_) share /= sum;
+    pool_first();
   }
 
   /// The probability that lengths follow a histogram around the density rather than the density itself. It
@@ -99,6 +103,12 @@ class Counts {
  private:
   static constexpr double kLeastShare = 1e-12;
 
+  void pool_first() {
+    while (share_.size() > 1 && share_[0] * all_ < kLeastExpected) {
+      share_[1] += share_[0], count_[1] += count_[0];
+      share_.erase(share_.begin()), count_.erase(count_.begin()), edge_.erase(edge_.begin() + 1);
+    }
+  }
   std::size_t bin_of(double length) const {
     const auto above = std::upper_bound(edge_.begin(), edge_.end(), length);
     return std::min(static_cast<std::size_t>(above - edge_.begin()), edge_.size() - 1) - 1;

@@ -88,3 +88,20 @@ TEST_CASE("particles of one speed are not taken for slow and fast ones") {
   const RadialDensity density(lengths, dims, 4);
   CHECK(density.log_density(1.5) > density.log_density(0.75) + 1);
 }
+
+TEST_CASE("no displacement between rounded positions is likelier than one of a pixel") {
+  // Spread over a pixel, few of the many displacements of 0 fall near 0, where the density is asked for.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 rng(seed);
+    std::normal_distribution<> normal(0, 0.75);
+    std::uniform_real_distribution<> even(-0.5, 0.5);
+    std::vector<double> lengths;
+    for (int k = 0; k < 3600; ++k) {
+      double squared = 0;
+      for (int axis = 0; axis < 3; ++axis) squared += std::pow(std::round(normal(rng)) + even(rng), 2);
+      lengths.push_back(std::sqrt(squared) / 0.6);
+    }
+    const RadialDensity density(lengths, 3, 4);
+    CHECK(density.log_density(0) > density.log_density(1 / 0.6));
+  }
+}
