@@ -4,14 +4,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include <motes/tracking/confidence.h>
 #include <motes/tracking/series_links.h>
 
 #include "tests/tracking/link/walkers.h"
+#include "tracking/link/confidence/confidence_steps.h"
 #include "tracking/link/series/crowding.h"
 
 using namespace motes;
@@ -74,4 +77,36 @@ TEST_CASE("few particles that move far are linked beside many crowded ones") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
   const auto frames = groups_of({kDense, kSparse}, 15, seed);
   CHECK(right_share(frames, link_series({}, frames, {}).linking) > 0.9);
+}
+
+TEST_CASE("simulated particles move as those around them if densities differ") {
+  const auto frames = groups_of({kDense, kSparse}, 15, 1);
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  const SeriesLinks links = link_series({}, frames, options);
+  REQUIRE_FALSE(links.points.crowding.empty());
+  const detail::SimulatedSeries series = detail::simulate_like(links, {}, 4000, 1);
+  std::map<std::int64_t, Vec3> before;
+  double dense = 0, sparse = 0, few = 0, many = 0;
+  for (std::size_t t = 0; t < 2; ++t)
+    for (std::size_t k = 0; k < series.frames[t].size(); ++k) {
+      const Detections& d = series.frames[t];
+      const Vec3 now{d.x_um[k], d.y_um[k], d.z_um[k]};
+      const auto [place, first] = before.try_emplace(series.particle[t][k], now);
+      if (first) continue;
+      const double length = length_of(now - place->second);
+      if (place->second.x < 1.5)
+        dense += length, many += 1;
+      else
+        sparse += length, few += 1;
+    }
+  CHECK(dense / many == Approx(0.025 * 1.25).epsilon(0.5));
+  CHECK(sparse / few == Approx(0.3 * 1.25).epsilon(0.35));
+}
+
+TEST_CASE("the expected share of wrong links among crowded and sparse particles is about the true one") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
+  const auto frames = groups_of({kDense, kSparse}, 15, seed);
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(std::abs(link_confidence({}, links, {}).wrong - (1 - right_share(frames, links.linking))) < 0.05);
 }

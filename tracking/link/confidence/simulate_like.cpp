@@ -23,11 +23,14 @@ constexpr std::size_t kFewFrames = 12;
 /// A step is drawn from those that followed a step of similar length: this many with shorter and with longer
 /// ones.
 constexpr std::ptrdiff_t kAlike = 20;
-/// If links follow neighbours, a step is drawn from those of this many detections nearby, since steps and
-/// crowding vary in space.
+/// If links follow neighbours or densities differ, a step is drawn from those of this many detections nearby,
+/// since steps and crowding vary in space.
 constexpr std::size_t kAround = 16;
 /// Particles stay apart by the quantile kNearest of real distances; kTrials steps are tried for that.
 constexpr double kNearest = 0.1;
+/// If particles hide each other, detections of two that are farther apart than the quantile kResolved of real
+/// distances are not merged: the fitted radius is too long where the hidden ones move much.
+constexpr double kResolved = 0.02;
 constexpr int kTrials = 12;
 /// Particles stay within this many spacings of a detection of their frame.
 constexpr double kInside = 0.6;
@@ -52,7 +55,8 @@ class Simulation {
         occlusion_(Occlusion::fit({1}, links.points, grids_, prediction, links.linking)) {
     gather_steps();
     gather_turnover();
-    for (std::size_t axis = 0; axis < 3; ++axis) moves_[axis] = spread(axis) > 0;
+    for (double Vec3::*const axis : {&Vec3::x, &Vec3::y, &Vec3::z})
+      if (differ_along(axis)) axes_.push_back(axis);
   }
 
   SimulatedSeries run(std::size_t detections) {
@@ -82,23 +86,42 @@ class Simulation {
 
   double uniform() { return std::uniform_real_distribution<>(0, 1)(rng_); }
 
-  double spread(std::size_t axis) const {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (const Vec3& p : points_.at) {
-      const double v = axis == 0 ? p.x : axis == 1 ? p.y : p.z;
-      low = std::min(low, v), high = std::max(high, v);
-    }
-    return high - low;
+  bool differ_along(double Vec3::*axis) const {
+    return std::any_of(points_.at.begin(), points_.at.end(),
+                       [&](const Vec3& p) { return p.*axis != points_.at.front().*axis; });
   }
 
   Vec3 direction() {
     std::normal_distribution<> normal;
-    Vec3 v{normal(rng_), normal(rng_), normal(rng_)};
-    if (!moves_[0]) v.x = 0;
-    if (!moves_[1]) v.y = 0;
-    if (!moves_[2]) v.z = 0;
-    const double length = std::sqrt(dot(v, v));
-    return length > 0 ? Vec3{v.x / length, v.y / length, v.z / length} : Vec3{};
+    Vec3 v;
+    for (double Vec3::*const axis : axes_) v.*axis = normal(rng_);
+    const double length = length_of(v);
+    return length > 0 ? 1 / length * v : Vec3{};
+  }
+
+  /// `step` with axes exchanged and reversed such that `from` would become most like `to`; of several ways, a
+  /// random one. Steps between rounded positions remain such steps.
+  Vec3 exchanged(const Vec3& step, const Vec3& from, const Vec3& to) {
+    const auto by_length = [&](const Vec3& v) {
+      std::vector<double Vec3::*> order = axes_;
+      std::shuffle(order.begin(), order.end(), rng_);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](auto a, auto b) { return std::abs(v.*a) > std::abs(v.*b); });
+      return order;
+    };
+    const std::vector<double Vec3::*> source = by_length(from), target = by_length(to);
+    Vec3 out;
+    for (std::size_t k = 0; k < axes_.size(); ++k) {
+      const double along = from.*source[k] * to.*target[k];
+      const bool reverse = along == 0 ? uniform() < 0.5 : along < 0;
+      out.*target[k] = (reverse ? -1 : 1) * step.*source[k];
+    }
+    return out;
+  }
+
+  /// A step of that length in a random direction.
+  Vec3 turned(const Vec3& step) {
+    return is_rounded(points_) ? exchanged(step, {}, {}) : length_of(step) * direction();
   }
 
   void gather_steps() {
@@ -177,6 +200,8 @@ class Simulation {
       }
       // Particles that hide each other may come close.
       exclusion2_ = occlusion_ ? 0 : quantile(nearest, kNearest);
+      // Less, since distances on a grid are the same but for rounding errors.
+      merge2_ = 0.99 * quantile(nearest, kResolved);
     }
     for (const Vec3& p : start) add(p, 0);
   }
@@ -199,7 +224,7 @@ class Simulation {
 
   /// Replaces particles that hide each other by one detection between them.
   void merge_near(std::vector<std::pair<Vec3, std::int64_t>>& seen) {
-    const double least = occlusion_->radius_um() * occlusion_->radius_um();
+    const double least = std::min(occlusion_->radius_um() * occlusion_->radius_um(), merge2_);
     std::shuffle(seen.begin(), seen.end(), rng_);
     std::vector<std::pair<Vec3, std::int64_t>> apart;
     for (const auto& one : seen) {
@@ -252,18 +277,16 @@ class Simulation {
     out.particle.push_back(std::move(names));
   }
 
-  /// The length of a step of a detection near that place, in a random direction.
+  /// A step like that of a detection near that place, in a random direction.
   Vec3 draw_around(const NearPoints& near, std::int32_t t, const Vec3& place) {
     std::array<std::size_t, kAround> index{};
     std::array<double, kAround> squared{};
     const std::size_t found = near.nearest(place, kAround, index.data(), squared.data());
-    std::vector<double> lengths;
+    std::vector<Vec3> steps;
     for (std::size_t k = 0; k < found; ++k)
-      if (const auto& step = of_[at(points_.offset[at(t)]) + index[k]])
-        lengths.push_back(std::sqrt(dot(*step, *step)));
-    if (lengths.empty()) return {};
-    const double length = lengths[rng_() % lengths.size()];
-    return length * direction();
+      if (const auto& step = of_[at(points_.offset[at(t)]) + index[k]]) steps.push_back(*step);
+    if (steps.empty()) return {};
+    return turned(steps[rng_() % steps.size()]);
   }
 
   /// A step like those of the tracks that followed a similar step.
@@ -271,8 +294,7 @@ class Simulation {
     if (alone_.empty()) return {};
     const double before = std::sqrt(dot(p.step, p.step));
     if (!links_.persistent || !p.moved || steps_.empty() || !(before > 0)) {
-      const Vec3& d = alone_[rng_() % alone_.size()];
-      return length_of(d) * direction();
+      return turned(alone_[rng_() % alone_.size()]);
     }
     const auto place = std::lower_bound(steps_.begin(), steps_.end(), before,
                                         [](const Steps& s, double value) { return s.length < value; }) -
@@ -280,6 +302,7 @@ class Simulation {
     const auto low = std::max<std::ptrdiff_t>(0, place - kAlike);
     const auto high = std::min<std::ptrdiff_t>(std::ssize(steps_), place + kAlike);
     const Steps& s = steps_[at(low) + rng_() % at(high - low)];
+    if (is_rounded(points_)) return exchanged(s.after, s.before, p.step);
     const double along = s.length > 0 ? dot(s.before, s.after) / s.length : 0;
     const double aside = std::sqrt(std::max(0.0, dot(s.after, s.after) - along * along));
     const Vec3 way{p.step.x / before, p.step.y / before, p.step.z / before};
@@ -290,10 +313,17 @@ class Simulation {
     return length > 0 ? out + aside / length * across : out;
   }
 
+  /// The spacing around the detection of that frame with that number, relative to that of all.
+  double spacing_around(std::int32_t t, std::size_t number) const {
+    if (points_.crowding.empty() || points_.frame(t).empty()) return 1;
+    return std::pow(points_.crowding[at(points_.offset[at(t)]) + number], -1.0 / points_.dims);
+  }
+
   void move(std::int32_t t) {
     const auto real = points_.frame(t);
     const bool field = !prediction_.by_lag.empty() && !real.empty();
-    const NearPoints near(field ? real : std::span<const Vec3>()), near_there(points_.frame(t + 1));
+    const bool uneven = !points_.crowding.empty() && !real.empty();
+    const NearPoints near(field || uneven ? real : std::span<const Vec3>()), near_there(points_.frame(t + 1));
     const double scale = stretch_ * links_.model.scale[at(t)],
                  inside2 = std::pow(kInside * points_.spacing_um, 2);
     std::vector<Vec3> placed;
@@ -309,13 +339,16 @@ class Simulation {
         to += prediction_.by_lag[0][at(points_.offset[at(t)]) + index];
       }
       const auto inside = [&](const Vec3& there) {
-        return in_part(there) && distance2(near_there, there, index) <= inside2;
+        if (!in_part(there)) return false;
+        const double squared = distance2(near_there, there, index);
+        return squared <= inside2 * std::pow(spacing_around(t + 1, index), 2);
       };
       // The first trial that is far enough from other particles, or the farthest one.
       Vec3 step;
       double farthest = -1;
       for (int trial = 0; trial < kTrials && farthest < exclusion2_; ++trial) {
-        const Vec3 one = field ? draw_around(near, t, p.at) : draw(p), there = to + scale * one;
+        const bool around = field || (uneven && !(links_.persistent && p.moved));
+        const Vec3 one = around ? draw_around(near, t, p.at) : draw(p), there = to + scale * one;
         if (!inside(there)) {
           if (farthest < 0) step = one;
           continue;
@@ -340,7 +373,7 @@ class Simulation {
   const Prediction& prediction_;
   SeriesGrids grids_;
   std::shared_ptr<const Occlusion> occlusion_;
-  std::array<bool, 3> moves_{};
+  std::vector<double Vec3::*> axes_;  ///< along which positions differ
   std::vector<Vec3> alone_;
   std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each detection
   std::vector<Steps> steps_;
@@ -352,7 +385,7 @@ class Simulation {
   double part2_ = 0;  ///< squared radius of that part
   std::int64_t count_ = 0;
   std::int32_t frames_ = 0;
-  double exclusion2_ = 0;
+  double exclusion2_ = 0, merge2_ = HUGE_VAL;  ///< squared distances
 };
 
 }  // namespace

@@ -38,12 +38,6 @@ double step_of(std::vector<double> values) {
   return step;
 }
 
-/// Whether the step of the grid matters.
-bool matters(const SeriesPoints& points) {
-  const double step = std::max({points.rounded_um.x, points.rounded_um.y, points.rounded_um.z});
-  return step > kFineStep * points.spacing_um && step < kCoarseStep * points.spacing_um;
-}
-
 }  // namespace
 
 Vec3 rounding_steps(std::span<const Vec3> points) {
@@ -62,8 +56,13 @@ Vec3 rounding_steps(std::span<const Vec3> points) {
   return out;
 }
 
+bool is_rounded(const SeriesPoints& points) {
+  const double step = std::max({points.rounded_um.x, points.rounded_um.y, points.rounded_um.z});
+  return step > kFineStep * points.spacing_um && step < kCoarseStep * points.spacing_um;
+}
+
 Vec3 spread(const SeriesPoints& points, const Vec3& d, matching::Index i, matching::Index j) {
-  if (!matters(points)) return d;
+  if (!is_rounded(points)) return d;
   const Vec3& step = points.rounded_um;
   std::uint64_t state = splitmix64(points.hash[at(i)]) + points.hash[at(j)];
   const auto even = [&] { return static_cast<double>((state = splitmix64(state)) >> 11) * 0x1p-53 - 0.5; };
@@ -72,7 +71,7 @@ Vec3 spread(const SeriesPoints& points, const Vec3& d, matching::Index i, matchi
 }
 
 Vec3 to_grid(const SeriesPoints& points, const Vec3& p) {
-  if (!matters(points)) return p;
+  if (!is_rounded(points)) return p;
   const Vec3 &step = points.rounded_um, &origin = points.at.front();
   Vec3 out = p;
   for (double Vec3::*const axis : {&Vec3::x, &Vec3::y, &Vec3::z})

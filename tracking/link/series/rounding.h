@@ -16,12 +16,14 @@ namespace motes::tracking {
 /// some 8,000 points. O(1).
 Vec3 rounding_steps(std::span<const Vec3> points);
 
+/// Whether the positions lie on a grid whose step matters beside the spacing, but is below half of it.
+bool is_rounded(const SeriesPoints& points);
+
 /// The displacement `d` from i to j, spread over a cell of the grid of `points`: changed along each axis by
-/// up to half a step, always by the same for the same i and j. Without a grid, or if its step is small beside
-/// the spacing or exceeds half of it, `d` itself.
+/// up to half a step, always by the same for the same i and j. Unless is_rounded(points), `d` itself.
 Vec3 spread(const SeriesPoints& points, const Vec3& d, matching::Index i, matching::Index j);
 
-/// The place on the grid of `points` that is nearest to `p`; without a grid as above, `p` itself.
+/// The place on the grid of `points` that is nearest to `p`; unless is_rounded(points), `p` itself.
 Vec3 to_grid(const SeriesPoints& points, const Vec3& p);
 
 }  // namespace motes::tracking
