@@ -20,6 +20,12 @@ using matching::Index;
 /// A scale is the median over the surrounding frames that hold this many links.
 constexpr std::size_t kScaleSample = 300;
 constexpr std::int32_t kLeastHalfWindow = 2;
+/// Each frame has its own scale if most differ from those around them by at least this (logarithm, beyond
+/// chance), since the times between frames differ. If a few do, particles may have moved together there.
+constexpr double kUnequal = 0.25;
+/// Fewest lengths for a scale, and fewest frames to see whether they differ.
+constexpr std::size_t kLeastLengths = 8;
+constexpr std::size_t kLeastFrames = 3;
 /// Densities are fitted to about this many displacements.
 constexpr std::size_t kEnoughLengths = 30'000;
 /// Least scale in spacings, so that exactly repeated positions do not make all other displacements
@@ -34,6 +40,42 @@ double beyond(const std::vector<double>& elapsed, std::int32_t frames) {
   return sum;
 }
 
+/// The logarithm of a frame's median length, and its variance.
+struct LogMedian {
+  double value = 0, variance = HUGE_VAL;
+};
+
+LogMedian log_median(std::vector<double> lengths) {
+  if (lengths.size() < kLeastLengths) return {};
+  const auto n = static_cast<double>(lengths.size());
+  const double low = quantile(lengths, 0.35), middle = quantile(lengths, 0.5), high = quantile(lengths, 0.65);
+  if (!(low > 0)) return {};
+  // The variance of a median is 1 / (4 n f^2) for the density f there.
+  const double density = 0.3 / std::log(high / low);
+  return {std::log(middle), 1 / (4 * n * density * density)};
+}
+
+/// Multiplies the scales of frames by the ratios between their own and those of the surrounding frames, if
+/// these differ; less where a frame has few lengths.
+void separate_scales(const std::vector<std::vector<double>>& lengths, double median_per_scale, double least,
+                     std::vector<double>& scales) {
+  std::vector<LogMedian> own(scales.size());
+  std::vector<double> beyond_chance;
+  for (std::size_t t = 0; t < scales.size(); ++t) {
+    own[t] = log_median(lengths[t]);
+    own[t].value -= std::log(scales[t] * median_per_scale);
+    if (own[t].variance == HUGE_VAL) continue;
+    beyond_chance.push_back(own[t].value * own[t].value - own[t].variance);
+  }
+  if (beyond_chance.size() < kLeastFrames) return;
+  const double variance = quantile(beyond_chance, 0.5);
+  if (variance < kUnequal * kUnequal) return;
+  for (std::size_t t = 0; t < scales.size(); ++t)
+    if (own[t].variance < HUGE_VAL)
+      scales[t] =
+          std::max(scales[t] * std::exp(own[t].value * variance / (variance + own[t].variance)), least);
+}
+
 /// Scales by frame, from residual lengths of links over one frame by the frame where they start.
 std::vector<double> smooth_scales(const Execution& execution, const std::vector<std::vector<double>>& lengths,
                                   double median_per_scale, double least, double otherwise) {
@@ -42,8 +84,10 @@ std::vector<double> smooth_scales(const Execution& execution, const std::vector<
   std::vector<double> scales(lengths.size(), otherwise);
   parallel_for(thread_count(execution), std::ssize(lengths), [&](std::int64_t t) {
     std::vector<double> window = windows.around(t, kLeastHalfWindow, kScaleSample);
-    if (window.size() >= 8) scales[at(t)] = std::max(quantile(window, 0.5) / median_per_scale, least);
+    if (window.size() >= kLeastLengths)
+      scales[at(t)] = std::max(quantile(window, 0.5) / median_per_scale, least);
   });
+  separate_scales(lengths, median_per_scale, least, scales);
   return scales;
 }
 
