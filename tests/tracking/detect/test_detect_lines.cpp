@@ -61,6 +61,24 @@ testing::Scene scene_of(const Shape3& shape, int spots, Random& random) {
   return scene;
 }
 
+/// One object in the middle that fills a tenth of a plane, or of the middle planes of a stack:
+/// `height`(depth, radius) high, where depth is the distance inwards from its rim, in voxels.
+template <class Height>
+void add_object(testing::Scene& scene, const Height& height) {
+  const Shape3& s = scene.shape;
+  const double radius = std::sqrt(0.1 * static_cast<double>(s.ny * s.nx) / std::numbers::pi);
+  const double flat = s.nz > 1 ? 2 * radius / static_cast<double>(s.nz) : 0;
+  const auto from_middle = [](std::int64_t i, std::int64_t n) {
+    return static_cast<double>(i) - 0.5 * static_cast<double>(n);
+  };
+  for (std::int64_t z = 0, i = 0; z < s.nz; ++z)
+    for (std::int64_t y = 0; y < s.ny; ++y)
+      for (std::int64_t x = 0; x < s.nx; ++x, ++i)
+        scene.light[static_cast<std::size_t>(i)] += height(
+            radius - std::hypot(from_middle(x, s.nx), from_middle(y, s.ny), flat * from_middle(z, s.nz)),
+            radius);
+}
+
 struct Result {
   double f1 = 0;
   std::size_t found = 0;
@@ -124,4 +142,39 @@ TEST_CASE("places on lines are dropped beside spots, and kept where most are on 
   const detect::OnLines lines = detect::drop_lines(frame, filter, tracking::Polarity::bright, places);
   CHECK(lines.dropped == kRods);
   CHECK(places.size() == middles.size() - kRods);
+}
+
+TEST_CASE("the rim of a wide object has hardly any spots", "[detect]") {
+  const Shape3 shape = GENERATE(kPlane, kStack);
+  const int spots = GENERATE(0, 40);
+  const double height = GENERATE(300., 2000.);
+  for (const std::uint64_t seed : {1U, 2U}) {
+    CAPTURE(shape.nz, spots, height, seed);
+    Random random(seed);
+    testing::Scene scene = scene_of(shape, spots, random);
+    add_object(scene, [&](double depth, double) { return height / (1 + std::exp(-1.7 * depth)); });
+    const Result result = result_of(scene, random);
+    CAPTURE(result.found);
+    if (spots == 0) {
+      CHECK(result.found <= 8);
+    } else {
+      CHECK(result.f1 >= .8);  // spots in the object are hidden
+    }
+  }
+}
+
+TEST_CASE("the noise of a bright object is not taken for spots", "[detect]") {
+  for (const std::uint64_t seed : {1U, 2U}) {
+    CAPTURE(seed);
+    Random random(seed);
+    testing::Scene scene = scene_of(kPlane, 40, random);
+    add_object(scene, [](double depth, double radius) {
+      const double part = std::clamp(depth / radius, 0.0, 1.0);
+      return 2000 * std::sqrt(part * (2 - part));
+    });
+    const Result result = result_of(scene, random);
+    CAPTURE(result.found);
+    CHECK(result.f1 >= .85);
+    CHECK(result.found <= 42);
+  }
 }

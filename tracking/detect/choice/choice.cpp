@@ -52,8 +52,8 @@ constexpr double kWide = 1.5;           // from this stretch on there is a warni
 constexpr double kSmoothLeast = 1.25;   // from this stretch on responses may be used instead of scores,
 constexpr double kMore = 1.15;          // if they give this many times as many spots,
 constexpr double kFarMore = 2;          // or this many if scales are compared
-// If there are this many times as many as noise gives, spots make the tail.
-constexpr double kCrowdedTail = 20;
+constexpr double kLikeNoise = 2.8;      // median score of spots is higher; that of white noise is 1.1
+constexpr double kCrowdedTail = 20;     // this many times as many as noise gives: spots make the tail
 constexpr double kMostLopsided = 1.35;  // tail of maxima over that of minima, for shot noise
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
@@ -144,6 +144,15 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
   return levels;
 }
 
+/// Whether what only `lower` takes scores like noise: in a bright object, noise responds more than spots do.
+bool adds_noise(const ScoredMaxima& maxima, const Levels& levels, const Levels& lower) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<double> scores;
+  for (const LikelySpot& one : maxima.take({lower, kNone, kNone, false}))
+    if (!levels.take(one.is_round, one.spot.score, one.response)) scores.push_back(one.spot.score);
+  return !scores.empty() && percentile(scores, 0.5) < kLikeNoise;
+}
+
 /// If minima between spots, or a texture with the size of the spots, score like spots, the levels are far too
 /// high. Then the scores or responses of the maxima alone show the spots. Used only if it gives twice as many
 /// spots. Returns the response above a clear gap; infinity without one.
@@ -168,7 +177,9 @@ double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Sco
   if (clear_score) by_score.round = by_score.least = *clear_score;
   if (clear_response) by_response.response = *clear_response;
   for (const Levels& lower : {by_score, by_response}) {
-    if (maxima.count_taken(lower) < 2 * std::max<std::size_t>(1, maxima.count_taken(levels))) continue;
+    if (maxima.count_taken(lower) < 2 * std::max<std::size_t>(1, maxima.count_taken(levels)) ||
+        adds_noise(maxima, levels, lower))
+      continue;
     levels = lower;
     levels.blends = false;
   }
