@@ -62,6 +62,29 @@ class FrameWarnings {
   std::size_t frames_ = 0;
 };
 
+/// Counts voxels that are NaN, and says so at the end.
+class MissingVoxels {
+ public:
+  explicit MissingVoxels(const Shape3& frame) : voxels_(frame.voxels()) {}
+
+  void add(std::int64_t missing) {
+    if (missing == 0) return;
+    ++frames_;
+    most_ = std::max(most_, missing);
+  }
+  void finish(std::int64_t frames, Console& console) const {
+    if (frames_ == 0) return;
+    console.warn(
+        fmt::format("{} of {} have voxels that are NaN (at most {}, {:.3g} % of a frame); they are not "
+                    "searched",
+                    frames_, counted(frames, "frames"), most_,
+                    100 * static_cast<double>(most_) / static_cast<double>(voxels_)));
+  }
+
+ private:
+  std::int64_t voxels_, frames_ = 0, most_ = 0;
+};
+
 FrameSummary summary_of(const Detections& found, std::optional<double> threshold) {
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
@@ -70,6 +93,7 @@ FrameSummary summary_of(const Detections& found, std::optional<double> threshold
 struct FinishedFrame {
   io::CheckpointRecord record;
   std::vector<std::string> warnings;
+  std::int64_t missing_voxels = 0;
   Backend backend = Backend::cpu;
   FrameWork work;
 };
@@ -79,6 +103,7 @@ FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
   done.record.detections = finder.settle(seen.frame, std::move(seen.found), seen.report);
   done.record.threshold = seen.report.threshold;
   done.warnings = std::move(seen.report.warnings);
+  done.missing_voxels = seen.report.missing_voxels;
   done.backend = seen.report.backend;
   done.work = std::move(seen.work);
   return done;
@@ -100,13 +125,15 @@ StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_
 /// Adds finished frames, which come in order, to the series and the checkpoint.
 class Recorder {
  public:
-  Recorder(PointSeries& series, std::int64_t frames, Console& console, const Hooks& hooks,
-           RunCheckpoint* checkpoint)
+  Recorder(PointSeries& series, std::int64_t frames, const Shape3& shape, Console& console,
+           const Hooks& hooks, RunCheckpoint* checkpoint)
       : series_(series),
         frames_(frames),
+        console_(console),
         hooks_(hooks),
         checkpoint_(checkpoint),
         warnings_(console),
+        missing_(shape),
         progress_(console, "detecting", "frames", frames) {}
 
   /// Adds a frame of an earlier run.
@@ -115,6 +142,7 @@ class Recorder {
     const io::CheckpointRecord& record = frame.record;
     if (checkpoint_ != nullptr) checkpoint_->append(record.detections, record.threshold);
     warnings_.add(record.detections.frame, frame.warnings);
+    missing_.add(frame.missing_voxels);
     if (frame.backend == Backend::cuda) series_.backend = Backend::cuda;
     work_.add(frame.work);
     put(std::move(frame.record.detections), record.threshold);
@@ -122,6 +150,7 @@ class Recorder {
   void finish(const SideBySide& threads) {
     progress_.finish();
     warnings_.finish();
+    missing_.finish(frames_, console_);
     series_.stage = stage_of(work_, threads, frames_, progress_.seconds());
   }
 
@@ -137,10 +166,12 @@ class Recorder {
 
   PointSeries& series_;
   std::int64_t frames_;
+  Console& console_;
   const Hooks& hooks_;
   RunCheckpoint* checkpoint_;
   FrameWork work_;
   FrameWarnings warnings_;
+  MissingVoxels missing_;
   ProgressBar progress_;
 };
 
@@ -225,14 +256,18 @@ void put_frame(std::string& out, const FinishedFrame& frame) {
   std::string warnings;
   for (const std::string& warning : frame.warnings) put_bytes(warnings, warning);
   put_bytes(out, warnings);
+  const std::int64_t missing = frame.missing_voxels;
+  out.append(reinterpret_cast<const char*>(&missing), sizeof missing);
   out.push_back(frame.backend == Backend::cuda ? 1 : 0);
   put_work(out, frame.work);
 }
 
 FinishedFrame take_frame(std::string_view& from) {
-  FinishedFrame frame{io::record_of(take_bytes(from)), {}, Backend::cpu, {}};
+  FinishedFrame frame{io::record_of(take_bytes(from)), {}, 0, Backend::cpu, {}};
   for (std::string_view warnings = take_bytes(from); !warnings.empty();)
     frame.warnings.emplace_back(take_bytes(warnings));
+  std::memcpy(&frame.missing_voxels, from.data(), sizeof frame.missing_voxels);
+  from.remove_prefix(sizeof frame.missing_voxels);
   frame.backend = from.front() != 0 ? Backend::cuda : Backend::cpu;
   from.remove_prefix(1);
   frame.work = take_work(from);
@@ -377,7 +412,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
       config.output.preview && checkpoint != nullptr;  // only a run with a checkpoint draws a picture
   if (ranks != nullptr) drawn = ranks->all_reduce(drawn ? 1 : 0, Reduction::max) != 0;
   io::Projection* const picture = drawn ? &series.projection : nullptr;
-  Recorder recorder(series, std::ssize(kept), console, hooks, checkpoint);
+  Recorder recorder(series, std::ssize(kept), source.info().shape, console, hooks, checkpoint);
   recorder.finish(ranks != nullptr
                       ? detect_on_ranks(*ranks, *finder, source, kept, picture, checkpoint, recorder)
                       : detect_alone(*finder, source, kept, picture, checkpoint, recorder));

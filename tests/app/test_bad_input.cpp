@@ -63,10 +63,10 @@ TEST_CASE("Truncated and damaged volumes") {
   TiffSpec floats;
   floats.type = io::VoxelType::f32;
   std::string bytes = TiffBytes(floats).bytes();
-  const std::string some("\0\0\xC0\x3E", 4), nan("\0\0\xC0\x7F", 4);  // 0.375
-  bytes.replace(bytes.find(some), 4, nan);
-  write_file(dir / "nan.tif", bytes);
-  track_fails((dir / "nan.tif").string(), dir, kInput, "nan.tif: frame 0: voxel", {"--voxel", "1"});
+  const std::string some("\0\0\xC0\x3E", 4), infinite("\0\0\x80\x7F", 4);  // 0.375
+  bytes.replace(bytes.find(some), 4, infinite);
+  write_file(dir / "infinite.tif", bytes);
+  track_fails((dir / "infinite.tif").string(), dir, kInput, "infinite.tif: frame 0: voxel", {"--voxel", "1"});
   write_file(dir / "noise.tif", std::string(5000, 'x'));
   track_fails((dir / "noise.tif").string(), dir, kInput, "noise.tif");
   write_file(dir / "points.csv.gz", "\x1f\x8b\x08" + std::string(100, 'x'));

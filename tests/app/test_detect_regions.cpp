@@ -1,5 +1,7 @@
 // motes detect with masks, crops, label images and a picture of parameters.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -22,7 +24,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Writes frames of 8 x 20 x 30 voxels (voxel 1 um), value(t, z, y, x).
-template <class Value>
+template <class Voxel = std::uint16_t, class Value>
 void write_stack(const std::filesystem::path& path, int frames, const Value& value) {
   io::OmeTiffWriter writer(path, {frames, frames > 1 ? 1.0 : 0.0, true});
   for (int t = 0; t < frames; ++t) {
@@ -30,10 +32,10 @@ void write_stack(const std::filesystem::path& path, int frames, const Value& val
     frame.index = t;
     frame.shape = {8, 20, 30};
     frame.voxel_um = {1, 1, 1};
-    std::vector<std::uint16_t> voxels;
+    std::vector<Voxel> voxels;
     for (int z = 0; z < 8; ++z)
       for (int y = 0; y < 20; ++y)
-        for (int x = 0; x < 30; ++x) voxels.push_back(static_cast<std::uint16_t>(value(t, z, y, x)));
+        for (int x = 0; x < 30; ++x) voxels.push_back(static_cast<Voxel>(value(t, z, y, x)));
     frame.voxels = std::move(voxels);
     writer.write(frame);
   }
@@ -115,6 +117,23 @@ TEST_CASE("a mask and a crop leave spots out, and positions remain those in the 
   CHECK(pictures.table()[2].x_um[0] == Approx(22).margin(.6));
   CHECK(pictures.table()[2].y_um[0] == Approx(10).margin(.6));
   CHECK(pictures.table()[2].z_um[0] == Approx(4).margin(.6));
+}
+
+TEST_CASE("voxels that are NaN are not searched, and are counted", "[detect]") {
+  const Pictures pictures;
+  write_stack<float>(pictures.image, 3, [](int t, int z, int y, int x) {
+    const double value = 100 + 40 * cube(t, z, y, x) + (x * 7 + y * 3 + z) % 5;
+    return t == 2 || (t == 1 && x > 15) ? std::nan("") : value;
+  });
+  const Outcome outcome = pictures.detect({"--set", "detection.max_count=2"});
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  const auto frames = pictures.table();
+  CHECK(frames[0].size() == 2);
+  CHECK(std::all_of(frames[1].x_um.begin(), frames[1].x_um.end(), [](double x) { return x < 15.5; }));
+  CHECK(frames.size() == 2);  // a frame that is NaN throughout has no spots
+  CHECK_THAT(outcome.err, Contains("2 of 3 frames have voxels that are NaN (at most 4800, 100 % of a frame); "
+                                   "they are not searched"));
 }
 
 TEST_CASE("masks, crops and labels that do not fit are refused", "[detect]") {

@@ -19,6 +19,7 @@
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/filter/frame_rows.h"
 #include "tracking/detect/filter/hot_voxels.h"
+#include "tracking/detect/filter/missing.h"
 #include "tracking/detect/filter/padding.h"
 #include "tracking/detect/filter/response.h"
 #include "tracking/detect/filter/value_span.h"
@@ -302,6 +303,16 @@ Detections detect_in(const Execution& execution, const VolumeFrame& frame, const
   }
 }
 
+/// The frame without NaN and padding; none if it has neither.
+std::optional<detect::Unpadded> bare_frame(const Execution& execution, const VolumeFrame& frame) {
+  std::optional<detect::Unpadded> filled = detect::without_missing(execution, frame);
+  std::optional<detect::Unpadded> bare = detect::without_padding(execution, filled ? filled->frame : frame);
+  if (!bare) return filled;
+  for (std::size_t i = 0; filled && i < bare->is_data.size(); ++i)
+    if (filled->is_data[i] == 0) bare->is_data[i] = 0;
+  return bare;
+}
+
 }  // namespace
 
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
@@ -310,13 +321,15 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
   detect::check_sizes(frame);
   DetectionReport own;
   DetectionReport& told = report != nullptr ? *report : own;
-  std::optional<detect::Unpadded> bare = detect::without_padding(execution, frame);
+  std::optional<detect::Unpadded> bare = bare_frame(execution, frame);
   if (!bare) return detect_in(execution, frame, given, told);
   for (std::size_t i = 0; i < given.mask.size(); ++i)
     if (given.mask[i] == 0) bare->is_data[i] = 0;
   DetectionOptions options = given;
   options.mask = bare->is_data;
-  return within(bare->frame, bare->is_data, detect_in(execution, bare->frame, options, told));
+  Detections found = within(bare->frame, bare->is_data, detect_in(execution, bare->frame, options, told));
+  told.missing_voxels = detect::missing_voxels(execution, frame);
+  return found;
 }
 
 }  // namespace motes::tracking

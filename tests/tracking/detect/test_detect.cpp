@@ -233,8 +233,8 @@ TEST_CASE("unusable voxels are rejected with their place", "[detect]") {
   frame.shape = {3, 4, 5};
   frame.voxel_um = {1, 1, 1};
   std::vector<float> voxels(60, 1.0F);
-  const float bad = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                             -std::numeric_limits<float>::infinity(), 3e38F);
+  const float bad =
+      GENERATE(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), 3e38F);
   voxels[2 * 20 + 1 * 5 + 3] = bad;
   voxels[59] = bad;
   frame.voxels = voxels;

@@ -32,11 +32,14 @@ bool all_usable(const float* values, std::int64_t n) {
 }
 
 [[noreturn]] void throw_bad_voxel(const VolumeFrame& frame, std::span<const float> values) {
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargestVoxel); });
+  auto bad = std::find_if(values.begin(), values.end(), [](float v) { return std::fabs(v) > kLargestVoxel; });
+  const bool is_nan = bad == values.end();
+  if (is_nan) bad = std::find_if(values.begin(), values.end(), [](float v) { return std::isnan(v); });
   const std::int64_t i = bad - values.begin();
   const std::int64_t x = i % frame.shape.nx, row = i / frame.shape.nx;
-  const std::string what = std::isnan(*bad) ? "is NaN" : std::isinf(*bad) ? "is infinite" : "is over 1e32";
+  const std::string what = is_nan             ? "is NaN in a frame that does not fit into memory"
+                           : std::isinf(*bad) ? "is infinite"
+                                              : "is over 1e32";
   throw InputError(name(frame) + ": voxel (z, y, x) = (" + std::to_string(row / frame.shape.ny) + ", " +
                    std::to_string(row % frame.shape.ny) + ", " + std::to_string(x) + ") " + what +
                    "; replace such values before detecting");

@@ -2,8 +2,7 @@
 /// alone. If a region of interest was cut out, long runs inside rows are padding, too, provided that the
 /// pieces of data are far wider than objects. The rest of the row is data, even where it contains that value.
 /// Padding is replaced by the mirror image of the data: in rows, then in planes, then across planes. So a
-/// filter meets neither an edge nor noise of another strength. The voxel at the border is not repeated, so
-/// that no maximum has a neighbour of equal height.
+/// filter meets neither an edge nor noise of another strength.
 
 #include "tracking/detect/filter/padding.h"
 
@@ -16,6 +15,8 @@
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+
+#include "tracking/detect/filter/mirror.h"
 
 namespace motes::tracking::detect {
 namespace {
@@ -35,21 +36,6 @@ constexpr std::int64_t kLeastGap = 16;   // voxels: least length of padding insi
 constexpr std::int64_t kLeastPiece = 8;  // voxels: shorter runs of data beside gaps are left out
 constexpr std::int64_t kBorder = 2;      // voxels at the ends of such runs where nothing is searched
 constexpr double kPieces = 0.2;          // least mean length of runs of data between, relative to a row
-
-/// A range [first, end) of data: voxels of a row, rows of a plane, or planes.
-struct Extent {
-  std::int64_t first = 0, end = 0;
-  bool empty() const { return first >= end; }
-  std::int64_t count() const { return end - first; }
-  bool has(std::int64_t i) const { return i >= first && i < end; }
-  /// The place in the data of which place i is the mirror image.
-  std::int64_t mirrored(std::int64_t i) const {
-    const std::int64_t n = count();
-    if (n == 1) return first;
-    const std::int64_t period = 2 * (n - 1), place = ((i - first) % period + period) % period;
-    return first + (place < n ? place : period - place);
-  }
-};
 
 template <class T>
 T corner_value(const T* voxels, const Shape3& s) {

@@ -34,6 +34,7 @@
 #include "tracking/detect/filter/central_part.h"
 #include "tracking/detect/filter/hot_voxels.h"
 #include "tracking/detect/filter/mean_plane.h"
+#include "tracking/detect/filter/missing.h"
 #include "tracking/detect/filter/padding.h"
 #include "tracking/detect/filter/response.h"
 #include "tracking/detect/filter/value_span.h"
@@ -443,8 +444,11 @@ std::optional<Estimate> estimate_in_mean(const Execution& execution, const Volum
   return result;
 }
 
-std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
   bool failed = false;
+  detect::check_sizes(given);
+  const std::optional<detect::Unpadded> filled = detect::without_missing(execution, given);
+  const VolumeFrame& frame = filled ? filled->frame : given;
   std::optional<Estimate> result = estimate_one(execution, frame, polarity, failed);
   if (result) settle_rival(execution, polarity, *result);
   if (!failed || (result && result->rival)) return result;

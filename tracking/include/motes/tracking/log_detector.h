@@ -59,6 +59,7 @@ struct DetectionOptions {
 struct DetectionReport {
   double threshold = 0;  ///< the one used: of quality if a threshold or `max_count` was given, else of score
   std::int64_t local_maxima = 0;      ///< before the threshold
+  std::int64_t missing_voxels = 0;    ///< NaN, not searched
   bool blends = false;                ///< at some scale the strong maxima continue the noise without a gap
   bool shapes_differ = false;         ///< fitted spots differ in shape, as lumps or gaps of a texture do
   Backend backend = Backend::cpu;     ///< where the frame was searched: cpu or cuda
@@ -82,14 +83,14 @@ struct DetectionReport {
 /// whole spot, without background) and `error_photons` (standard error given the neighbouring spots; both are
 /// NaN where the fit failed). A constant frame has no spots. Without a threshold, hot voxels are first
 /// replaced by the median of their neighbours. No spots are found in padding (a constant around the data, as
-/// registration leaves) and at its edge. The result is the same for any thread count and voxel type. Throws
-/// InputError (naming frame and voxel) for voxels that are NaN, infinite or huge (over 1e32), for frames
-/// whose values differ by more than 1e18 or less than 1e-18 but not 0, and for sizes that disagree (a mask's
-/// too); UsageError for options out of range. O(voxels * (sigma_x + sigma_y + sigma_z)), memory about two
-/// float volumes besides the input. On a GPU (execution.backend cuda; automatic: large frames, or smaller
-/// ones if execution.workspace keeps memory of that device) the result has the same bits. A frame that does
-/// not fit into GPU memory is searched on the CPU, with a warning. Throws ResourceError if a GPU is asked for
-/// and there is none.
+/// registration leaves) and at its edge, nor in voxels that are NaN. The result is the same for any thread
+/// count and voxel type. Throws InputError (naming frame and voxel) for voxels that are infinite or huge
+/// (over 1e32), for NaN in frames in files, for frames whose values differ by more than 1e18 or less than
+/// 1e-18 but not 0, and for sizes that disagree (a mask's too); UsageError for options out of range. O(voxels
+/// * (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input. On a GPU
+/// (execution.backend cuda; automatic: large frames, or smaller ones if execution.workspace keeps memory of
+/// that device) the result has the same bits. A frame that does not fit into GPU memory is searched on the
+/// CPU, with a warning. Throws ResourceError if a GPU is asked for and there is none.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
