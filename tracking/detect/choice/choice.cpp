@@ -464,7 +464,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   }
   OnLines lines;
   if (!by_rate && !choice.crowd && !options.keep_lines)
-    lines = drop_lines(frame, filter, options.polarity, choice.spots);
+    lines = drop_lines(frame, filter, options.polarity, choice.spots, !options.comparing);
   // The caller accepts more false spots than the automatic choice has: its spots are kept.
   if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own);

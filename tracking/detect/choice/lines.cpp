@@ -192,16 +192,16 @@ double neighbours_of(double spots, const Filter& filter, const Shape3& shape) {
 }  // namespace
 
 OnLines drop_lines(const VolumeFrame& frame, const Filter& filter, Polarity polarity,
-                   std::vector<ChosenSpot>& spots) {
+                   std::vector<ChosenSpot>& spots, bool far) {
   return visit_voxels(frame.voxels, [&](auto voxels) -> OnLines {
     const Surroundings around(voxels.data(), frame.shape, filter, polarity);
     const std::size_t step = (spots.size() + kSample - 1) / kSample;
     std::size_t tested = 0, found = 0, going_on = 0;
-    const bool crowded = neighbours_of(static_cast<double>(spots.size()), filter, frame.shape) > kCrowded;
+    if (neighbours_of(static_cast<double>(spots.size()), filter, frame.shape) > kCrowded) far = false;
     for (std::size_t i = 0; i < spots.size(); i += step, ++tested) {
       if (!around.on_line(spots[i].voxel)) continue;
       ++found;
-      if (!crowded && around.goes_on(spots[i].voxel)) ++going_on;
+      if (far && around.goes_on(spots[i].voxel)) ++going_on;
     }
     const auto of_tested = [&](double share) { return share * static_cast<double>(tested); };
     if (found < kFewest || static_cast<double>(found) < of_tested(kFewShare)) {
