@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include <catch2/catch.hpp>
@@ -235,6 +236,20 @@ TEST_CASE("thresholds, counts, rates and masks give the same bits on a GPU", "[d
   check_same(frame, options);
   std::fill(mask.begin(), mask.end(), std::uint8_t{0});
   check_same(frame, options);
+}
+
+TEST_CASE("frames with NaN give the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  for (const Shape3 shape : {Shape3{12, 90, 101}, Shape3{1, 90, 101}}) {
+    VolumeFrame frame = as_type<float>(noisy_frame(shape, 3));
+    auto& voxels = std::get<std::vector<float>>(frame.voxels);
+    for (std::size_t i = 0; i < voxels.size(); ++i)
+      if (i % 101 < 20 || i % 997 == 0) voxels[i] = std::numeric_limits<float>::quiet_NaN();
+    DetectionOptions options = options_for(frame, 1.1);
+    check_same(frame, options);
+    options.refine = Refine::fit;
+    check_same(frame, options);
+  }
 }
 
 TEST_CASE("plateaus of any size give the same maxima on a GPU", "[detect]") {
