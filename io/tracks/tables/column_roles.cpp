@@ -296,7 +296,8 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
 
 void assign_identities(ColumnRoles& roles, const Header& header) {
   if (roles.track < 0)
-    roles.track = find_column(header, {"particle", "track", "track_id", "trackid", "track id", "trajectory"});
+    roles.track = find_column(
+        header, {"particle", "track", "track_id", "trackid", "track id", "track #", "trajectory"});
   // A plain ID is the number of a spot, but in btrack's tables, which also have the root, that of a track.
   if (roles.track < 0 && find_column(header, {"root"}) >= 0 && find_column(header, {"generation"}) >= 0) {
     roles.track = find_column(header, {"ID"});

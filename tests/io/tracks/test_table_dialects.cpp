@@ -186,6 +186,7 @@ TEST_CASE("napari's points and tracks") {
   CHECK(plane.frames[1].y_um[0] == 5);
   Dialect tracks("track_id,t,z,y,x\n1,0,1,2,3\n1,1,1,2,3\n");
   CHECK(tracks.tracks().x_um == std::vector<double>{3, 3});
+  CHECK(Dialect("Track #,t,x,y,z\n4,0,1,2,0\n4,1,1,2,0\n").tracks().track_id == std::vector<std::int64_t>{4});
 }
 
 TEST_CASE("btrack and ultrack: identities, roots that are their own mothers, 0 for none") {

@@ -30,9 +30,6 @@ struct Source {
   double to_blocks(double voxel, std::size_t axis) const {
     return (voxel + 0.5) / static_cast<double>(block[axis]) - 0.5;
   }
-  double to_voxels(double place, std::size_t axis) const {
-    return (place + 0.5) * static_cast<double>(block[axis]) - 0.5;
-  }
 };
 
 /// Axes along which the filter's sigma is above 3 voxels are binned to a sigma of 1.5 to 3 blocks. O(voxels),
