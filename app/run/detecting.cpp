@@ -74,11 +74,9 @@ class MissingVoxels {
   }
   void finish(std::int64_t frames, Console& console) const {
     if (frames_ == 0) return;
-    console.warn(
-        fmt::format("{} of {} have voxels that are NaN (at most {}, {:.3g} % of a frame); they are not "
-                    "searched",
-                    frames_, counted(frames, "frames"), most_,
-                    100 * static_cast<double>(most_) / static_cast<double>(voxels_)));
+    console.warn(fmt::format(
+        "voxels are NaN in {} of {} (at most {}, {:.3g} % of a frame); they are not searched", frames_,
+        counted(frames, "frames"), most_, 100 * static_cast<double>(most_) / static_cast<double>(voxels_)));
   }
 
  private:

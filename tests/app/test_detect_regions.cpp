@@ -132,7 +132,7 @@ TEST_CASE("voxels that are NaN are not searched, and are counted", "[detect]") {
   CHECK(frames[0].size() == 2);
   CHECK(std::all_of(frames[1].x_um.begin(), frames[1].x_um.end(), [](double x) { return x < 15.5; }));
   CHECK(frames.size() == 2);  // a frame that is NaN throughout has no spots
-  CHECK_THAT(outcome.err, Contains("2 of 3 frames have voxels that are NaN (at most 4800, 100 % of a frame); "
+  CHECK_THAT(outcome.err, Contains("voxels are NaN in 2 of 3 frames (at most 4800, 100 % of a frame); "
                                    "they are not searched"));
 }
 

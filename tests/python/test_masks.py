@@ -72,3 +72,14 @@ def test_label_images_searched_for_spots_are_warned_of(tmp_path):
     assert code == 0 and "look like label images" not in text
     code, text = motes("detect", series(tmp_path), "-o", tmp_path / "out.csv")
     assert code == 0 and "look like label images" not in text
+
+
+def test_voxels_that_are_nan_are_not_searched():
+    module = pytest.importorskip("motes")
+    image = np.random.default_rng(1).normal(100, 5, (FRAMES, *SHAPE)).astype(np.float32)
+    image[:, 2:5, 10:13, 7:10] += 500
+    image[:, 2:5, 10:13, 21:24] += 500
+    image[..., :15] = np.nan
+    with pytest.warns(UserWarning, match="voxels are NaN in 4 of 4 frames"):
+        tracks = module.track(image, voxel_um=1, dt_s=1, radius_um=2).tracks
+    assert len(tracks) == 1 and tracks.x.min() > 20
