@@ -1,11 +1,17 @@
 #include "tracking/link/motion/persistence.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <motes/base/errors.h>
+
+#include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
 namespace {
@@ -17,6 +23,46 @@ constexpr double kLeastGain = 0.005;
 /// linking may be less likely by this many nats per detection and still be better. In simulations it was
 /// better at -0.01, but not at -0.08.
 constexpr double kJointTolerance = 0.03;
+/// Least mean of the logarithm of how much nearer detections on no track are to the next frame's than to
+/// those of a frame far away, and how many standard errors it must exceed. With two speeds it is at least .1,
+/// and for false detections under .02.
+constexpr double kNearer = 0.05, kSure = 3;
+/// Least distance in frames, and fewest detections: with less, nothing can be told.
+constexpr std::int32_t kFarFrames = 4;
+constexpr double kFewest = 20;
+
+/// Whether detections on no track are nearer to those of the next frame than to those of a frame far away, as
+/// particles are, and false detections are not. True if this cannot be told. O(points log points).
+bool some_move_on(const Rounds& rounds) {
+  const SeriesPoints& points = rounds.points();
+  const SeriesLinking& linking = rounds.solution_.linking;
+  const std::int32_t frames = points.frames(), far = std::max(kFarFrames, frames / 2);
+  std::vector<std::vector<Vec3>> alone(static_cast<std::size_t>(frames));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (linking.next[i] < 0 && linking.previous[i] < 0)
+      alone[static_cast<std::size_t>(points.slot[i])].push_back(points.at[i]);
+  double sum = 0, squares = 0, count = 0;
+  for (std::int32_t t = 0; t + 1 < frames; ++t) {
+    const std::int32_t other = t + far < frames ? t + far : t - far;
+    if (other < 0) continue;
+    const auto &next = alone[static_cast<std::size_t>(t) + 1], &away = alone[static_cast<std::size_t>(other)];
+    if (next.empty() || away.empty()) continue;
+    // Distances to the nearest of n go with n^(-1/dims).
+    const double denser =
+        std::log(static_cast<double>(away.size()) / static_cast<double>(next.size())) / points.dims;
+    const NearPoints near_next(next), near_away(away);
+    for (const Vec3& p : alone[static_cast<std::size_t>(t)]) {
+      constexpr double kAny = std::numeric_limits<double>::infinity();
+      const double one = near_next.nearest_squared(p, kAny), two = near_away.nearest_squared(p, kAny);
+      if (!(one > 0 && two > 0)) continue;
+      const double nearer = 0.5 * std::log(two / one) + denser;
+      sum += nearer, squares += nearer * nearer, count += 1;
+    }
+  }
+  if (count < kFewest) return true;
+  const double mean = sum / count, error = std::sqrt((squares / count - mean * mean) / count);
+  return mean > std::max(kNearer, kSure * error);
+}
 
 }  // namespace
 
@@ -27,7 +73,8 @@ void spare_beliefs(bool by_data, SeriesLinks& out) {
                         " pairs of links that meet");
 }
 
-Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out) {
+Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out,
+                        bool second_start) {
   const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
   Rounds persistent = best;
   persistent.with_velocity(kVelocityRounds, !sure);
@@ -39,11 +86,17 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   const double least = persistent.least_beta();
   const bool apart = !out.drift && !out.rotation && gain > kReturningGain;
   const bool returning = apart && returns(persistent.velocity_) && -*out.evidence.beta >= least;
-  out.persistent = sure || returning || (apart && persistent.speeds_persist()) ||
+  out.persistent = sure || returning ||
+                   (apart && persistent.speeds_persist() && (second_start || some_move_on(best))) ||
                    (gain > kLeastGain && *out.evidence.beta >= least);
   if (!out.persistent) return best;
   if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
   return persistent;
+}
+
+bool is_better(const Rounds& other, const Rounds& best) {
+  const bool by_speeds = other.velocity_.beta() < kLeastBeta && !returns(other.velocity_);
+  return other.cost_per_point() < best.cost_per_point() && (!by_speeds || some_move_on(best));
 }
 
 Rounds with_beliefs(const SeriesOptions& options, Rounds best, double times, SeriesLinks& out) {

@@ -18,8 +18,15 @@ inline constexpr std::int64_t kMostTriplets = 400'000'000, kMostForBeliefs = 1'0
 void spare_beliefs(bool by_data, SeriesLinks& out);
 
 /// Continues the rounds `best`, whose cost is `before`, with persistence if it is asked for or the data show
-/// it (out.persistent).
-Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out);
+/// it (out.persistent). Links between false detections look like fast particles that stay fast, so if only
+/// speeds persist, detections that `best` leaves alone must be near such ones of the next frame, as fast
+/// particles are. `second_start`: without this condition, for is_better.
+Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out,
+                        bool second_start = false);
+
+/// Whether persistent rounds from another start are to be taken instead of `best`: if they are likelier. If
+/// only speeds persist, detections that `best` leaves alone must meet the condition above.
+bool is_better(const Rounds& other, const Rounds& best);
 
 /// Continues rounds with belief propagation over all possible tracks, if its linking is about as likely.
 /// `times`: size of the whole series relative to these points.

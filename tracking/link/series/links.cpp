@@ -173,14 +173,14 @@ Rounds best_persistence(const SeriesOptions& options, Rounds best, double before
   of_other.chosen = MotionModel::standing;
   of_other.drift = of_other.rotation = false;
   const double start = choice.other_start->cost_per_point();
-  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, of_other);
+  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, of_other, true);
   const bool alike =
       out.persistent && of_other.persistent && !best.differs(other.solution_.linking, kUnlikeLinkings);
   if (alike && best.cost_per_point() <= other.cost_per_point())
     return with_beliefs(options, std::move(best), choice.times, out);
   if (!alike) best = with_beliefs(options, std::move(best), choice.times, out);
   if (of_other.persistent) other = with_beliefs(options, std::move(other), choice.times, of_other);
-  if (!alike && (!of_other.persistent || other.cost_per_point() >= best.cost_per_point())) return best;
+  if (!alike && (!of_other.persistent || !is_better(other, best))) return best;
   of_other.rounds = out.rounds;
   out = std::move(of_other);
   return other;

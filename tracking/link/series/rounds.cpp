@@ -439,16 +439,8 @@ double Rounds::least_beta() const {
   return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * meetings()));
 }
 
-double Rounds::share_alone() const {
-  const SeriesLinking& linking = solution_.linking;
-  std::int64_t alone = 0;
-  for (std::size_t i = 0; i < linking.next.size(); ++i)
-    alone += linking.next[i] < 0 && linking.previous[i] < 0;
-  return static_cast<double>(alone) / static_cast<double>(points_->size());
-}
-
 bool Rounds::speeds_persist() const {
-  return velocity_.gain > kSpeedsGain + kGainByChance / meetings() && share_alone() <= kMostAloneForSpeeds &&
+  return velocity_.gain > kSpeedsGain + kGainByChance / meetings() &&
          speed_correlation(*points_, prediction_, solution_.linking) > kSpeedCorrelation;
 }
 

@@ -41,11 +41,8 @@ inline bool returns(const VelocityModel& velocity) {
 /// gained at most 10 nats by chance, those with two speeds 0.16 to 0.6 each. Links gain as much where the
 /// model of their lengths is wrong (no motion along an axis) or all particles are fast in the same frames. So
 /// the lengths of the links into and out of a detection, as ranks in its frame, must also have this
-/// correlation: 0.35 to 0.7 for two speeds, under 0.1 in the other cases. Links between false detections look
-/// like fast particles, so at most this share of the detections may be on no track: with two speeds links were
-/// better up to 0.31, and no better or wrong from 0.35 on.
+/// correlation: 0.35 to 0.7 for two speeds, under 0.1 in the other cases.
 inline constexpr double kSpeedsGain = 0.1, kGainByChance = 20, kSpeedCorrelation = 0.3;
-inline constexpr double kMostAloneForSpeeds = 1.0 / 3;
 
 /// Penalty in nats for each detection on no track when linkings are compared, since chance explains particles
 /// that move far nearly as well as links do. In simulations without false detections, linkings that took such
@@ -160,9 +157,6 @@ class Rounds {
   }
   /// The least regression of displacements for persistence, see kLeastBeta.
   double least_beta() const;
-
-  /// The share of detections on no track.
-  double share_alone() const;
 
   /// Whether the lengths of links depend on those before.
   bool speeds_persist() const;
