@@ -148,6 +148,7 @@ TEST_CASE("a speed that lasts is told from frames in which all are fast, and fro
 
 TEST_CASE("links between false detections are not taken for fast particles") {
   std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
+  const int noise = GENERATE(150, 450);
   std::uniform_real_distribution<> uniform;
   std::normal_distribution<> step(0, 0.14);
   const Vec3 box{51, 51, 1.8};
@@ -161,9 +162,9 @@ TEST_CASE("links between false detections are not taken for fast particles") {
       frames[t].x_um.push_back(p.x), frames[t].y_um.push_back(p.y), frames[t].z_um.push_back(p.z);
     };
     for (Vec3& p : particles) add(p += Vec3{step(rng), step(rng), step(rng)});
-    for (int k = 0; k < 450; ++k) add(anywhere());
+    for (int k = 0; k < noise; ++k) add(anywhere());
   }
   const SeriesLinks links = link_series({}, frames, {});
-  CAPTURE(links.reason, links.links);
+  CAPTURE(noise, links.reason, links.links);
   CHECK_FALSE(links.persistent);
 }
