@@ -152,7 +152,9 @@ TEST_CASE("links between false detections are not taken for fast particles") {
   std::uniform_real_distribution<> uniform;
   std::normal_distribution<> step(0, 0.14);
   const Vec3 box{51, 51, 1.8};
-  const auto anywhere = [&] { return Vec3{box.x * uniform(rng), box.y * uniform(rng), box.z * uniform(rng)}; };
+  const auto anywhere = [&] {
+    return Vec3{box.x * uniform(rng), box.y * uniform(rng), box.z * uniform(rng)};
+  };
   std::vector<Vec3> particles(150);
   for (Vec3& p : particles) p = anywhere();
   std::vector<Detections> frames(16);
@@ -167,4 +169,21 @@ TEST_CASE("links between false detections are not taken for fast particles") {
   const SeriesLinks links = link_series({}, frames, {});
   CAPTURE(noise, links.reason, links.links);
   CHECK_FALSE(links.persistent);
+}
+
+TEST_CASE("speeds that last are used beside a few false detections") {
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
+  std::uniform_real_distribution<> uniform;
+  auto frames = in_plane(200, 20, rng, [&](std::size_t k, Vec3& p) {
+    const double angle = 6.28 * uniform(rng), length = 0.05 + 0.003 * static_cast<double>(k);
+    return p += length * Vec3{std::cos(angle), std::sin(angle), 0};
+  });
+  for (Detections& d : frames)
+    for (int k = 0; k < 20; ++k) {
+      d.x_um.push_back(std::sqrt(200) * uniform(rng)), d.y_um.push_back(std::sqrt(200) * uniform(rng));
+      d.z_um.push_back(0);
+    }
+  const SeriesLinks links = link_series({}, frames, {});
+  CAPTURE(links.reason, links.links);
+  CHECK(links.persistent);
 }
