@@ -69,7 +69,8 @@ Series walk(const Walk& how, std::uint64_t seed) {
       if (chance(rng) >= how.missed) add(p.at, p.number);
     }
     for (int k = 0; k < how.particles; ++k)
-      if (chance(rng) < how.clutter) add(somewhere(), -1);
+      for (double left = how.clutter; left > 0; --left)
+        if (chance(rng) < left) add(somewhere(), -1);
     out.frames.push_back(std::move(d));
     out.particle.push_back(std::move(of));
   }
@@ -242,4 +243,34 @@ TEST_CASE("if a tenth of a few particles is replaced in each frame, there are no
   }
   INFO("ends " << end);
   CHECK(end > 0.065);
+}
+
+TEST_CASE("particles are linked although most detections are false") {
+  double clutter = 0;
+  std::int64_t right = 0, made = 0, there = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Walk how;
+    how.turnover = 0.04, how.missed = 0.07;
+    how.clutter = 2.5, how.step = 3;
+    const Series series = walk(how, seed);
+    const SeriesLinks links = link_series({2}, series.frames, {});
+    clutter += links.model.clutter / 3;
+    made += links.links;
+    std::vector<int> particle;
+    for (const auto& frame : series.particle) particle.insert(particle.end(), frame.begin(), frame.end());
+    std::vector<char> seen;
+    for (std::size_t i = 0; i < particle.size(); ++i) {
+      const auto p = static_cast<std::size_t>(std::max(particle[i], 0));
+      seen.resize(std::max(seen.size(), p + 1), 0);
+      if (particle[i] < 0) continue;
+      there += seen[p];
+      seen[p] = 1;
+      const auto j = links.linking.next[i];
+      right += j >= 0 && particle[static_cast<std::size_t>(j)] == particle[i];
+    }
+  }
+  const double f1 = 2 * static_cast<double>(right) / static_cast<double>(made + there);
+  INFO("false " << clutter << ", F1 of links " << f1);
+  CHECK(clutter > 0.65);
+  CHECK(f1 > 0.85);
 }

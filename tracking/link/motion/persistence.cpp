@@ -33,9 +33,8 @@ constexpr double kNearer = 0.05, kSure = 3;
 constexpr std::int32_t kFarFrames = 4;
 constexpr double kFewest = 20, kFewAlone = 0.25;
 
-/// Whether detections on no track are nearer to those of the next frame than to those of a frame far away, as
-/// particles are, and false detections are not. True if this cannot be told or if few detections are on no
-/// track. O(points log points).
+}  // namespace
+
 bool some_move_on(const Rounds& rounds) {
   const SeriesPoints& points = rounds.points();
   const SeriesLinking& linking = rounds.solution_.linking;
@@ -70,8 +69,6 @@ bool some_move_on(const Rounds& rounds) {
   const double mean = sum / count, error = std::sqrt((squares / count - mean * mean) / count);
   return mean > std::max(kNearer, kSure * error);
 }
-
-}  // namespace
 
 void spare_beliefs(bool by_data, SeriesLinks& out) {
   if (!by_data)

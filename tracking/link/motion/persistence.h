@@ -24,6 +24,11 @@ void spare_beliefs(bool by_data, SeriesLinks& out);
 Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, SeriesLinks& out,
                         bool second_start = false);
 
+/// Whether detections on no track are nearer to those of the next frame than to those of a frame far away, as
+/// particles are, and false detections are not. True if this cannot be told or if few detections are on no
+/// track. O(points log points).
+bool some_move_on(const Rounds& rounds);
+
 /// Whether persistent rounds from another start are to be taken instead of `best`: if they are likelier. If
 /// only speeds persist, detections that `best` leaves alone must meet the condition above.
 bool is_better(const Rounds& other, const Rounds& best);

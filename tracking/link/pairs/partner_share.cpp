@@ -39,18 +39,22 @@ std::vector<double> counts_of(const SampledPairs& pairs, std::span<const double>
   return counts;
 }
 
-}  // namespace
+/// Sums over the sampled frames.
+struct PairCounts {
+  std::vector<double> lengths, excess, variance, rows, denser;  ///< [lengths]
+};
 
-double sure_partners(const Execution& execution, const SeriesPoints& points) {
+PairCounts pair_counts(const Execution& execution, const SeriesPoints& points) {
+  PairCounts out;
   const std::vector<GateSample> samples = sample_pairs(thread_count(execution), frames_of(points));
   std::vector<double> reaches;
   for (const GateSample& s : samples)
     if (s.reach_um > 0) reaches.push_back(s.reach_um);
-  if (reaches.empty()) return 0;
+  if (reaches.empty()) return out;
   const double reach = quantile(reaches, 0.5);
-  std::vector<double> lengths;
+  auto& [lengths, excess, variance, rows, denser] = out;
   for (double g = reach * kShortest; g <= reach * 1.001; g *= kLengthRatio) lengths.push_back(g);
-  std::vector<double> excess(lengths.size(), 0), variance(excess), rows(excess), denser(excess);
+  for (auto* sums : {&excess, &variance, &rows, &denser}) sums->assign(lengths.size(), 0);
   for (const GateSample& s : samples) {
     const auto reached = std::upper_bound(lengths.begin(), lengths.end(), s.reach_um) - lengths.begin();
     const std::span seen = std::span(lengths).first(static_cast<std::size_t>(reached));
@@ -62,6 +66,25 @@ double sure_partners(const Execution& execution, const SeriesPoints& points) {
       variance[k] += within[k] * s.density_ratio * (1 + kEnds * s.density_ratio);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+double partner_distance(const Execution& execution, const SeriesPoints& points) {
+  const PairCounts counts = pair_counts(execution, points);
+  double most = 0;
+  for (std::size_t k = 0; k < counts.lengths.size(); ++k)
+    if (counts.rows[k] > 0)
+      most = std::max(most, (counts.excess[k] - std::sqrt(counts.variance[k])) / counts.rows[k]);
+  for (std::size_t k = 0; k < counts.lengths.size(); ++k)
+    if (counts.rows[k] > 0 && most > 0 && counts.excess[k] >= 0.5 * most * counts.rows[k])
+      return counts.lengths[k];
+  return 0;
+}
+
+double sure_partners(const Execution& execution, const SeriesPoints& points) {
+  const auto [lengths, excess, variance, rows, denser] = pair_counts(execution, points);
   double most = 0;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     if (rows[k] == 0) continue;

@@ -18,7 +18,7 @@ using matching::Index;
 
 /// Bounds of the shares of ends and births: a track can always end.
 constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
-constexpr double kLeastClutter = 1e-4, kMostClutter = 0.5;
+constexpr double kLeastClutter = 1e-4, kMostClutter = 0.9;
 /// Shares are at most the share without partners by pair counts, or this if it is larger.
 constexpr double kSomeShare = 0.02;
 /// This many links are added to the count of each lag, so that a lag without links stays possible.

@@ -33,6 +33,7 @@
 #include "tracking/link/series/reason.h"
 #include "tracking/link/series/restore.h"
 #include "tracking/link/series/rounds.h"
+#include "tracking/link/series/starts.h"
 
 namespace motes::tracking {
 namespace {
@@ -44,9 +45,7 @@ using matching::Index;
 constexpr double kSmallSteps = 0.2;
 /// Rounds on all detections, starting with the parameters of a part.
 constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
-/// Limits of `automatic`. They are counts, so that they are the same on every machine: most detections for a
-/// field (about 30 microseconds each on two cores), most candidates for velocity (1 microsecond each).
-constexpr std::size_t kMostForField = 3'000'000;
+/// Limit of `automatic`: most candidates for velocity (1 microsecond each on two cores).
 constexpr std::int64_t kMostForVelocity = 100'000'000;
 /// Least gain by a field in a few pairs of frames, in nats per detection. Simulated particles that move
 /// independently gave at most 0.14, samples with one motion at least 2.8.
@@ -58,24 +57,6 @@ constexpr double kUnlikeLinkings = 0.05;
 /// many nats per detection.
 constexpr int kMostScalings = 3;
 constexpr double kLeastAxesGain = 0.01;
-
-/// Rounds without prediction that start from links frame to frame; the more likely linking is kept in `best`.
-/// (Estimates that start from nearest neighbours can end without all particles that move farther.) Returns
-/// the other rounds, if their linking differs: if particles keep their direction and move as far as their
-/// spacing, the less likely one can be the better start for persistence. `met`: both lead to one linking.
-std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
-                                       const std::function<void(int)>& done, Rounds& best, bool& met,
-                                       SeriesLinks& out) {
-  if (best.points().size() > kMostForField) return std::nullopt;
-  const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
-  if (!best.differs(pairs)) return std::nullopt;
-  Rounds other(execution, best.points(), options, done, out.rounds);
-  other.share(best);
-  met = other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless,
-                         kLeastEnds, &best.solution_.linking);
-  if (other.cost_per_point() < best.cost_per_point()) std::swap(best, other);
-  return other;
-}
 
 /// The rounds with the motion of neighbours, which follow the rounds without prediction. They are accepted if
 /// they cost less than `enough`.
@@ -129,6 +110,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     best.plain(lags, kPlainRounds);
     if (!quick && !choice.untried.pairs)
       choice.other_start = start_from_pairs(execution, options, done, best, choice.met, out);
+    if (!quick && start_among_false(execution, options, done, best, out)) choice.other_start.reset();
   }
   out.evidence.plain = best.cost_per_point();
   choice.plain = best.model_;

@@ -128,6 +128,17 @@ bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
   return false;
 }
 
+void Rounds::begin_among_false(int lags, double scale, double lost, double ends, double missed) {
+  begin_plain(lags);
+  std::fill(model_.scale.begin(), model_.scale.end(), scale);
+  double sum = 0;
+  for (std::size_t k = 0; k < model_.elapsed.size(); ++k)
+    sum += model_.elapsed[k] = std::pow(missed, static_cast<double>(k));
+  for (double& share : model_.elapsed) share /= sum;
+  model_.end = model_.birth = ends;
+  model_.clutter = lost;
+}
+
 bool Rounds::differs(const SeriesLinking& other, double share) const {
   std::int64_t missing = 0;
   for (std::size_t i = 0; i < other.next.size(); ++i)

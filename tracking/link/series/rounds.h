@@ -80,6 +80,9 @@ class Rounds {
   bool plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds,
                   const SeriesLinking* known = nullptr);
 
+  /// Sets parameters for a start without prediction in which a share `lost` of the detections is false.
+  void begin_among_false(int lags, double scale, double lost, double ends, double missed);
+
   /// Starts from a linking, with predictions by the motion of neighbours. Ends early if the second linking
   /// costs more than `hopeless`.
   void along_field(SeriesLinking start, int lags, int rounds,

@@ -1,0 +1,67 @@
+#include "tracking/link/series/starts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <motes/tracking/radial_density.h>
+
+#include "tracking/link/motion/persistence.h"
+#include "tracking/link/motion/shared_motion.h"
+#include "tracking/link/pairs/partner_share.h"
+#include "tracking/link/series/pairs.h"
+
+namespace motes::tracking {
+namespace {
+
+/// A start among false detections is tried if at most this share surely has partners, and if the other start
+/// leaves less than this part of the others without links.
+constexpr double kFewPartners = 0.75, kPartUnlinked = 0.5;
+/// Particles that move farther, in spacings, are not told from false detections.
+constexpr double kMostSteps = 0.3;
+/// Shares of ends and of missed detections at that start.
+constexpr double kEnds = 0.05, kMissed = 0.1;
+
+}  // namespace
+
+std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
+                                       const std::function<void(int)>& done, Rounds& best, bool& met,
+                                       SeriesLinks& out) {
+  if (best.points().size() > kMostForField) return std::nullopt;
+  const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
+  if (!best.differs(pairs)) return std::nullopt;
+  Rounds other(execution, best.points(), options, done, out.rounds);
+  other.share(best);
+  met = other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless,
+                         kLeastEnds, &best.solution_.linking);
+  if (other.cost_per_point() < best.cost_per_point()) std::swap(best, other);
+  return other;
+}
+
+bool start_among_false(const Execution& execution, const SeriesOptions& options,
+                       const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
+  const SeriesPoints& points = best.points();
+  const double lost = 1 - points.partners;
+  if (points.size() > kMostForField || lost < 1 - kFewPartners) return false;
+  if (static_cast<double>(best.solution_.false_detections) >
+      kPartUnlinked * lost * static_cast<double>(points.size()))
+    return false;
+  const double length = partner_distance(execution, points);
+  if (!(length > 0) || length > kMostSteps * points.spacing_um) return false;
+  Rounds other(execution, points, options, done, out.rounds);
+  other.share(best);
+  const int lags = best.model_.lags();
+  other.begin_among_false(lags, length / student_median(points.dims), lost, kEnds, kMissed);
+  other.plain_on(lags, kPlainRounds);
+  const double cost = other.cost_per_point(), before = best.cost_per_point();
+  const auto false_share = [&](const Rounds& rounds) {
+    return static_cast<double>(rounds.solution_.false_detections) / static_cast<double>(points.size());
+  };
+  // What is left alone is false, and costs no penalty, if it does not move on as particles do.
+  const bool likelier = cost - kNatsOfFalse * false_share(other) < before - kNatsOfFalse * false_share(best);
+  if (!(cost < before) && !(likelier && !some_move_on(other))) return false;
+  std::swap(best, other);
+  return true;
+}
+
+}  // namespace motes::tracking
