@@ -63,7 +63,8 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
 }
 
 /// Notes the points and properties that the picture and the files for ParaView leave out.
-void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& console) {
+void tell_of_thinning(const Config& config, const PointSeries& series, const TrackSet& tracks,
+                      Console& console) {
   const std::size_t frames = io::frame_file_step(tracks);
   if (config.output.vtk && io::has_vtk() && frames > 1)
     console.note(fmt::format("frames.pvd shows one frame in {}; tracks.vtkhdf holds all", frames));
@@ -71,9 +72,9 @@ void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& con
       config.output.vtk && io::has_vtk() && all > io::kMostFrameProperties)
     console.note(fmt::format("frames.pvd holds {} of {} properties; tracks.vtkhdf holds all",
                              io::kMostFrameProperties, all));
-  const std::size_t step = io::preview_track_step(tracks);
-  if (config.output.preview && step > 1)
-    console.note(fmt::format("preview.png shows one track in {} of {}", step, tracks.tracks()));
+  if (!config.output.preview) return;
+  const std::size_t step = io::preview_track_step(tracks, series.projection);
+  if (step > 1) console.note(fmt::format("preview.png shows one track in {} of {}", step, tracks.tracks()));
 }
 
 std::string preview_of(const Config& config, const std::filesystem::path& dir) {
@@ -229,7 +230,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.begin("write", "files");
   const std::vector<WrittenFile> files = write_track_outputs(execution, config, dir, series, tracks, linked);
   remove_earlier_outputs(dir, files);
-  tell_of_thinning(config, tracks, console);
+  tell_of_thinning(config, series, tracks, console);
   stages.count(std::ssize(files));
 
   stages.begin("report", "");

@@ -46,6 +46,8 @@ constexpr std::array<Rgb, 8> kPalette{{{230, 159, 0},
                                        {170, 225, 120}}};
 constexpr int kGap = 6;  ///< pixels between the panels
 constexpr double kLine = 1.5;
+/// The share of the picture that lines of tracks may cover; more would hide each other, and the image.
+constexpr double kMostCovered = 0.5;
 
 /// The box that the picture shows, in um (or px).
 struct Scene {
@@ -97,22 +99,84 @@ Rgb track_colour(std::int64_t id) {
   return kPalette[static_cast<std::size_t>(hash >> 61)];
 }
 
+/// Calls draw(i, j) for the points i and j of a run that a line joins. Points less than a pixel from the last
+/// one drawn are left out.
+template <class Draw>
+void each_line(const Panel& panel, const TrackSet& tracks, const TrackRun& run,
+               const std::vector<double>& down, const Draw& draw) {
+  const auto finite = [&](std::size_t i) { return std::isfinite(tracks.x_um[i]) && std::isfinite(down[i]); };
+  const auto near = [&](std::size_t i, std::size_t j) {
+    const double x = tracks.x_um[j] - tracks.x_um[i], y = down[j] - down[i];
+    return (x * x + y * y) * panel.pixels_per_um * panel.pixels_per_um < 1;
+  };
+  std::size_t from = run.begin;
+  for (std::size_t i = run.begin + 1; i < run.end; ++i) {
+    const bool joined = finite(from) && finite(i);
+    if (joined && i + 1 < run.end && near(from, i)) continue;
+    if (joined) draw(from, i);
+    from = i;
+  }
+  if (run.size() == 1 && finite(run.begin)) draw(run.begin, run.begin);
+}
+
 void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
-                 const std::vector<TrackRun>& runs, const std::vector<double>& down) {
-  const std::size_t step = preview_track_step(tracks);
+                 const std::vector<TrackRun>& runs, const std::vector<double>& down, std::size_t step) {
   const auto x = [&](std::size_t i) { return panel.px(tracks.x_um[i]); };
   const auto y = [&](std::size_t i) { return panel.py(down[i]); };
-  const auto finite = [&](std::size_t i) { return std::isfinite(tracks.x_um[i]) && std::isfinite(down[i]); };
   for (const TrackRun& run : runs) {
     if (run.track % step != 0) continue;
     const Rgb colour = track_colour(tracks.track_id[run.track]);
-    for (std::size_t i = run.begin; i + 1 < run.end; ++i) {
-      if (finite(i) && finite(i + 1)) picture.line(x(i), y(i), x(i + 1), y(i + 1), kLine, colour, panel.area);
-    }
-    if (run.size() == 1 && finite(run.begin)) {
-      picture.line(x(run.begin), y(run.begin), x(run.begin), y(run.begin), 2 * kLine, colour, panel.area);
-    }
+    const double thickness = run.size() == 1 ? 2 * kLine : kLine;
+    each_line(panel, tracks, run, down, [&](std::size_t i, std::size_t j) {
+      picture.line(x(i), y(i), x(j), y(j), thickness, colour, panel.area);
+    });
   }
+}
+
+/// The area of all lines, in pixels; where lines cross, it counts more than once.
+double area_of_lines(const Panel& panel, const TrackSet& tracks, const std::vector<TrackRun>& runs,
+                     const std::vector<double>& down) {
+  const double longest = panel.area.right - panel.area.left + panel.area.bottom - panel.area.top;
+  double length = 0;
+  for (const TrackRun& run : runs)
+    each_line(panel, tracks, run, down, [&](std::size_t i, std::size_t j) {
+      const double um = std::hypot(tracks.x_um[j] - tracks.x_um[i], down[j] - down[i]);
+      length += std::clamp(um * panel.pixels_per_um, 1.0, longest);
+    });
+  return kLine * length;
+}
+
+/// Where the panels lie in the picture: xz below xy, and not at all if `flat`.
+struct Layout {
+  Panel xy, xz;
+  bool flat;
+  double width_um;
+};
+
+Layout layout_of(const TrackSet& tracks, const Projection& projection, int max_pixels) {
+  max_pixels = std::max(max_pixels, kPanelMin);
+  const bool image = !projection.empty();
+  const Scene scene = image ? scene_of(projection) : scene_of(tracks);
+  const Vec3 size = scene.size(), voxel = projection.voxel_um();
+  const double native = image ? 1 / std::min(voxel.x, voxel.y) : max_pixels / size.x;
+  const double scale = choose_scale(size, native, max_pixels);
+  const int width = std::min(panel_pixels(size.x, scale, max_pixels), max_pixels);
+  const int height = panel_pixels(size.y, scale, max_pixels);
+  const bool flat = image ? projection.shape().nz <= 1 : size.z <= 0;
+  const int top = height + kGap, bottom = top + panel_pixels(size.z, scale, max_pixels);
+  return {{{0, 0, width, height}, scene.low.x, scene.low.y, scale},
+          {{0, top, width, bottom}, scene.low.x, scene.low.z, scale},
+          flat,
+          size.x};
+}
+
+/// Every n-th track is drawn, so that the lines cover about kMostCovered of the picture; this is n.
+std::size_t track_step(const Layout& at, const TrackSet& tracks, const std::vector<TrackRun>& runs) {
+  double lines = area_of_lines(at.xy, tracks, runs, tracks.y_um);
+  if (!at.flat) lines += area_of_lines(at.xz, tracks, runs, tracks.z_um);
+  const double picture = 1.0 * at.xy.area.right * (at.flat ? at.xy : at.xz).area.bottom;
+  const double most = std::max(1.0, static_cast<double>(tracks.tracks()));
+  return static_cast<std::size_t>(std::clamp(std::ceil(lines / (kMostCovered * picture)), 1.0, most));
 }
 
 template <class T>
@@ -156,39 +220,30 @@ void Projection::add(std::span<const float> xy, std::span<const float> xz) {
   for (std::size_t i = 0; i < xz.size(); ++i) xz_[i] = std::max(xz_[i], xz[i]);
 }
 
-std::size_t preview_track_step(const TrackSet& tracks) {
-  constexpr std::size_t kMostPoints = 100'000;
-  return std::max<std::size_t>(1, (tracks.points() + kMostPoints - 1) / kMostPoints);
+std::size_t preview_track_step(const TrackSet& tracks, const Projection& projection, int max_pixels) {
+  return track_step(layout_of(tracks, projection, max_pixels), tracks,
+                    cut_runs(tracks, frame_step_of(tracks)));
 }
 
 void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,
                        const Projection& projection, int max_pixels) {
-  max_pixels = std::max(max_pixels, kPanelMin);
   const bool image = !projection.empty();
-  const Scene scene = image ? scene_of(projection) : scene_of(tracks);
-  const Vec3 size = scene.size();
-  const Vec3 voxel = projection.voxel_um();
-  const double native = image ? 1 / std::min(voxel.x, voxel.y) : max_pixels / size.x;
-  const double scale = choose_scale(size, native, max_pixels);
-
-  const int width = std::min(panel_pixels(size.x, scale, max_pixels), max_pixels);
-  const int height = panel_pixels(size.y, scale, max_pixels);
-  const bool flat = image ? projection.shape().nz <= 1 : size.z <= 0;
-  const int depth = flat ? 0 : panel_pixels(size.z, scale, max_pixels);
-  Raster picture(width, height + (flat ? 0 : kGap + depth));
-  const Panel xy{{0, 0, width, height}, scene.low.x, scene.low.y, scale};
-  const Panel xz{{0, height + kGap, width, height + kGap + depth}, scene.low.x, scene.low.z, scale};
+  const auto [xy, xz, flat, width_um] = layout_of(tracks, projection, max_pixels);
+  const int width = xy.area.right, height = xy.area.bottom;
+  Raster picture(width, flat ? height : xz.area.bottom);
 
   const Shape3 n = projection.shape();
+  const Vec3 voxel = projection.voxel_um();
   const Contrast contrast = image ? contrast_of(projection.xy()) : Contrast{0, 1};
   if (image) draw_image(picture, xy, Image(projection.xy(), n.nx, n.ny), voxel.x, voxel.y, contrast);
   if (image && !flat) draw_image(picture, xz, Image(projection.xz(), n.nx, n.nz), voxel.x, voxel.z, contrast);
   if (!flat) picture.box(0, height, width, height + kGap, kPaper);
 
   const std::vector<TrackRun> runs = cut_runs(tracks, frame_step_of(tracks));
-  draw_tracks(picture, xy, tracks, runs, tracks.y_um);
-  if (!flat) draw_tracks(picture, xz, tracks, runs, tracks.z_um);
-  draw_scale_bar(picture, xy, size.x, tracks.length_unit);
+  const std::size_t step = track_step({xy, xz, flat, width_um}, tracks, runs);
+  draw_tracks(picture, xy, tracks, runs, tracks.y_um, step);
+  if (!flat) draw_tracks(picture, xz, tracks, runs, tracks.z_um, step);
+  draw_scale_bar(picture, xy, width_um, tracks.length_unit);
   draw_label(picture, xy, "xy");
   if (!flat) draw_label(picture, xz, "xz");
   write_png(path, {picture.width(), picture.height(), picture.bytes()},

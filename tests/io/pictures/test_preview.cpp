@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 #include <catch2/catch.hpp>
@@ -70,6 +72,19 @@ VolumeFrame frame_of(Shape3 shape, Vec3 voxel_um, std::vector<T> voxels) {
   frame.voxel_um = voxel_um;
   frame.voxels = std::move(voxels);
   return frame;
+}
+
+/// Tracks of 50 points anywhere in a cube with sides of `side`.
+TrackSet wandering(int tracks, double side) {
+  std::mt19937 rng(2);
+  std::uniform_real_distribution<double> anywhere(0, side);
+  std::vector<std::int32_t> frames(50);
+  std::iota(frames.begin(), frames.end(), 0);
+  TrackSet all;
+  for (int t = 0; t < tracks; ++t) add_track(all, t, frames);
+  for (auto* column : {&all.x_um, &all.y_um, &all.z_um})
+    for (double& x : *column) x = anywhere(rng);
+  return all;
 }
 
 VolumeFrame ramp(Shape3 shape, Vec3 voxel_um) {
@@ -146,6 +161,37 @@ TEST_CASE("a PNG file has the pixels of its picture, however it is compressed") 
     io::write_png(dir / "p.png", picture, contents);
     CHECK(png_pixels(dir / "p.png") == picture.bytes);
   }
+}
+
+TEST_CASE("lines of tracks cover at most half of a preview") {
+  const TempDir dir;
+  CHECK(io::preview_track_step(wandering(3, 100), {}) == 1);
+  const TrackSet many = wandering(500, 100);
+  CHECK(io::preview_track_step(many, {}) > 10);
+  io::write_preview_png(dir / "p.png", many, {});
+  const std::vector<std::uint8_t> pixels = png_pixels(dir / "p.png");
+  std::size_t lit = 0;
+  for (std::size_t k = 0; k < pixels.size(); k += 3)
+    lit += std::max({pixels[k], pixels[k + 1], pixels[k + 2]}) > 64 ? 1 : 0;
+  const double share = 3.0 * static_cast<double>(lit) / static_cast<double>(pixels.size());
+  CHECK(share > 0.25);
+  CHECK(share < 0.6);
+  // Over an image, where the same paths are short, all are drawn.
+  CHECK(io::preview_track_step(wandering(500, 1), projected({5, 600, 600}, {1, 1, 1})) == 1);
+  CHECK(io::preview_track_step(sample_tracks(), {}) == 1);
+  CHECK(io::preview_track_step({}, {}) == 1);
+}
+
+TEST_CASE("previews show all particles that move by less than a pixel, however long") {
+  TrackSet tracks;
+  std::vector<std::int32_t> frames(100'000);
+  std::iota(frames.begin(), frames.end(), 0);
+  for (int t = 0; t < 4; ++t) add_track(tracks, t, frames);
+  const TrackSet steps = wandering(8000, 1e-4);
+  for (auto column : {&TrackSet::x_um, &TrackSet::y_um, &TrackSet::z_um})
+    for (std::size_t i = 0; i < tracks.points(); ++i)
+      (tracks.*column)[i] = static_cast<double>(i / frames.size()) + (steps.*column)[i];
+  CHECK(io::preview_track_step(tracks, {}) == 1);
 }
 
 TEST_CASE("previews of degenerate tracks are still pictures") {

@@ -30,9 +30,9 @@ class Projection {
   std::vector<float> xy_, xz_;
 };
 
-/// The preview draws every n-th track; this is n: 1 up to 100,000 points, more beyond, since lines would
-/// cover the picture.
-std::size_t preview_track_step(const TrackSet& tracks);
+/// The preview draws every n-th track; this is n: more than 1 if the lines of all tracks would cover more
+/// than half of the picture. Arguments as for write_preview_png. O(points).
+std::size_t preview_track_step(const TrackSet& tracks, const Projection& projection, int max_pixels = 1024);
 
 /// Draws xy above xz in one picture, to scale in um and at most `max_pixels` wide, with tracks coloured by
 /// identity. With an empty projection (tables) the tracks are drawn on black over their own bounding box.
