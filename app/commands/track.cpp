@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,7 +81,9 @@ void tell_of_thinning(const Config& config, const PointSeries& series, const Tra
 std::string preview_of(const Config& config, const std::filesystem::path& dir) {
   if (!config.output.preview) return {};
   std::ifstream in(dir / "preview.png", std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return std::move(bytes).str();
 }
 
 std::int64_t detection_count(const std::vector<Detections>& frames) {

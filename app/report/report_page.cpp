@@ -159,13 +159,13 @@ ordered_json parameters(const Session& session, const Config& config, const Poin
 
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  for (std::size_t i = 0, at = 0; i < bytes.size(); i += 3, at += 4) {
     const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      word = word << 8 | (k < there ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += k <= there ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+    for (std::size_t k = 0; k < there; ++k)
+      word |= std::uint32_t{static_cast<unsigned char>(bytes[i + k])} << (16 - 8 * k);
+    for (std::size_t k = 0; k <= there; ++k) out[at + k] = kDigits[word >> (18 - 6 * k) & 63];
   }
   return out;
 }

@@ -70,7 +70,7 @@ void write_parameter_preview_png(const std::filesystem::path& path, const Projec
       draw_label(picture, panel, label);
       draw_scale_bar(picture, panel, size.x, "um");
     }
-  write_png(path, {picture.width(), picture.height(), picture.bytes()});
+  write_png(path, {picture.width(), picture.height(), std::move(picture).bytes()});
 }
 
 }  // namespace motes::io

@@ -246,7 +246,7 @@ void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks
   draw_scale_bar(picture, xy, width_um, tracks.length_unit);
   draw_label(picture, xy, "xy");
   if (!flat) draw_label(picture, xz, "xz");
-  write_png(path, {picture.width(), picture.height(), picture.bytes()},
+  write_png(path, {picture.width(), picture.height(), std::move(picture).bytes()},
             image ? PictureOf::images : PictureOf::lines);
 }
 

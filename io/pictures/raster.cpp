@@ -78,13 +78,18 @@ bool clip_segment(double& x0, double& y0, double& x1, double& y1, const Raster::
 
 Rgb Raster::pixel(int x, int y) const {
   const std::size_t at = index(x, y);
-  return {pixels_[at], pixels_[at + 1], pixels_[at + 2]};
+  const auto value = [&](std::size_t c) { return static_cast<float>(pixels_[at + c]); };
+  return {value(0), value(1), value(2)};
 }
 
 void Raster::blend(int x, int y, const Rgb& colour, float alpha) {
   if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
   const std::size_t at = index(x, y);
-  for (std::size_t c = 0; c < 3; ++c) pixels_[at + c] += alpha * (colour[c] - pixels_[at + c]);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const auto before = static_cast<float>(pixels_[at + c]);
+    const float value = before + alpha * (colour[c] - before);
+    pixels_[at + c] = static_cast<std::uint8_t>(value > 0 ? std::min(value, 255.0F) + 0.5F : 0.0F);  // NaN: 0
+  }
 }
 
 void Raster::line(double x0, double y0, double x1, double y1, double thickness, const Rgb& colour,
@@ -138,14 +143,6 @@ void Raster::text(int left, int top, std::string_view text, int scale, const Rgb
 
 int Raster::text_width(std::string_view text, int scale) {
   return (static_cast<int>(text.size()) * kGlyphAdvance - (kGlyphAdvance - kGlyphWidth)) * scale;
-}
-
-std::vector<std::uint8_t> Raster::bytes() const {
-  std::vector<std::uint8_t> out(pixels_.size());
-  std::transform(pixels_.begin(), pixels_.end(), out.begin(), [](float value) {
-    return static_cast<std::uint8_t>(std::clamp(value, 0.0f, 255.0f) + 0.5f);
-  });
-  return out;
 }
 
 }  // namespace motes::io::detail

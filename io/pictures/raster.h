@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace motes::io::detail {
@@ -13,7 +14,7 @@ using Rgb = std::array<float, 3>;  ///< 0 to 255
 /// Pixels in rows from the top. Pixel (x, y) covers [x, x+1) x [y, y+1).
 class Raster {
  public:
-  Raster(int width, int height) : width_(width), height_(height), pixels_(pixel_count() * 3, 0.0f) {}
+  Raster(int width, int height) : width_(width), height_(height), pixels_(pixel_count() * 3, 0) {}
   int width() const { return width_; }
   int height() const { return height_; }
   Rgb pixel(int x, int y) const;
@@ -31,7 +32,8 @@ class Raster {
   void text(int left, int top, std::string_view text, int scale, const Rgb& colour);
   static int text_width(std::string_view text, int scale);
 
-  std::vector<std::uint8_t> bytes() const;  ///< [height * width * 3]
+  const std::vector<std::uint8_t>& bytes() const& { return pixels_; }  ///< [height * width * 3]
+  std::vector<std::uint8_t> bytes() && { return std::move(pixels_); }
 
  private:
   std::size_t pixel_count() const {
@@ -41,7 +43,7 @@ class Raster {
     return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)) * 3;
   }
   int width_, height_;
-  std::vector<float> pixels_;
+  std::vector<std::uint8_t> pixels_;
 };
 
 }  // namespace motes::io::detail
