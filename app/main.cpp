@@ -1,9 +1,7 @@
 /// The `motes` executable; everything else is in app/cli.h, where tests can reach it.
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
-#include <iterator>
 #include <streambuf>
 #include <string_view>
 
@@ -25,20 +23,15 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-/// Restarts the program with a shorter spin time of idle OpenMP threads. GCC's library lets them spin for
-/// milliseconds before they sleep, which takes time from threads with work if the processors are shared: with
-/// three busy processes on two processors, runs take two to three times as long. Microseconds are enough to
-/// bridge the gap between two loops. The library reads its variables when it is loaded, before main().
-void spin_briefly(char** arguments) {
+/// Shortens the spin time of idle OpenMP threads. GCC's library lets them spin for milliseconds before they
+/// sleep, which takes time from threads with work if the processors are shared: with three busy processes on
+/// two processors, runs take two to three times as long. Microseconds are enough to bridge the gap between
+/// two loops. The library reads its variables before main(); as it is part of the program
+/// (MOTES_STATIC_OPENMP), a function with a priority is called before that.
+[[gnu::constructor(101)]] void spin_briefly() {
   for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
     if (std::getenv(name) != nullptr) return;
-  motes::system::restart_with("GOMP_SPINCOUNT", "1000", arguments);
-}
-
-/// Whether the command computes long enough that a restart of 20 ms does not matter.
-bool computes_long(std::string_view command) {
-  constexpr std::string_view kCommands[] = {"track", "detect", "merge", "plan", "simulate"};
-  return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
+  motes::system::set_environment("GOMP_SPINCOUNT", "1000");
 }
 
 /// Whether several ranks can run the command together.
@@ -80,7 +73,6 @@ int run(int argc, char** argv, bool on_ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && computes_long(argv[1])) spin_briefly(argv);
   const bool on_ranks = argc > 1 && runs_on_ranks(argv[1]) && motes::launched().size > 1;
   if (!on_ranks) return run(argc, argv, false);
   return motes::app::run_watched([&] { return run(argc, argv, true); });

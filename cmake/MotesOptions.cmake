@@ -78,4 +78,18 @@ if(MOTES_SANITIZE)
 endif()
 
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+# A program with the property MOTES_STATIC_OPENMP contains GCC's OpenMP library, so that it can set variables before the
+# library reads them (app/main.cpp).
+if(OpenMP_gomp_LIBRARY)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE MOTES_STATIC_GOMP
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(IS_ABSOLUTE "${MOTES_STATIC_GOMP}" AND EXISTS "${MOTES_STATIC_GOMP}")
+    list(TRANSFORM OpenMP_CXX_LIBRARIES REPLACE "^.*libgomp.*$"
+      "$<IF:$<BOOL:$<TARGET_PROPERTY:MOTES_STATIC_OPENMP>>,${MOTES_STATIC_GOMP},${OpenMP_gomp_LIBRARY}>"
+      OUTPUT_VARIABLE openmp_libraries)
+    set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_LINK_LIBRARIES "${openmp_libraries}")
+  else()
+    message(STATUS "motes: no libgomp.a: idle threads of the program spin longer before they sleep")
+  endif()
+endif()
 find_package(Threads REQUIRED)

@@ -152,15 +152,6 @@ void set_environment(const char* name, const char* value) {
 }
 
 /// Uses the program's own path, not /proc/self/exe, so that its name in lists of processes does not change.
-void restart_with(const char* name, const char* value, char** arguments) {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return;
-  setenv(name, value, 1);
-  execv(program.c_str(), arguments);
-  unsetenv(name);
-}
-
 double seconds_since_start() {
   std::ifstream in("/proc/self/stat");
   std::string text;

@@ -64,9 +64,4 @@ double seconds_since_start();
 /// Sets a variable in the environment of this process, or removes it if `value` is null. Not thread-safe.
 void set_environment(const char* name, const char* value);
 
-/// Runs this program from its start again in this process, with the same arguments and one more environment
-/// variable, for variables that libraries read when they are loaded. Must be called first of all. Returns
-/// only if the system refuses.
-void restart_with(const char* name, const char* value, char** arguments);
-
 }  // namespace motes::system
