@@ -4,8 +4,8 @@
     scripts/sbom.py build/release/bin/motes > motes.cdx.json
 
 It lists every shared library that the loader finds for the executable, with its Debian package and version (unknown
-elsewhere) and its SHA-256, and the header-only packages that are compiled in. Order and contents depend only on the
-executable and the installed packages.
+elsewhere) and its SHA-256, the header-only packages that are compiled in, and GCC's OpenMP library if that is linked
+statically. Order and contents depend only on the executable and the installed packages.
 """
 import hashlib
 import json
@@ -55,6 +55,11 @@ def main():
         version = output_of("dpkg-query", "-W", "-f=${Version}", package)
         if version:
             components.append(component(package, version, package))
+    if not any(soname.startswith("libgomp") for soname, _ in linked):
+        path = output_of("c++", "-print-file-name=libgomp.a").strip()
+        if os.path.isfile(path):
+            package, version = package_of(path)
+            components.append(component("libgomp.a", version, package, path))
     words = output_of(executable, "--version").split()
     subject = component("motes", words[-1] if words else "", file=executable) | {"type": "application"}
     json.dump({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
