@@ -54,7 +54,6 @@ constexpr double kMore = 1.15;          // if they give this many times as many 
 constexpr double kFarMore = 2;          // or this many if scales are compared
 constexpr double kLikeNoise = 2.8;      // median score of spots is higher; that of white noise is 1.1
 constexpr double kCrowdedTail = 20;     // this many times as many as noise gives: spots make the tail
-constexpr double kMostLopsided = 1.35;  // tail of maxima over that of minima, for shot noise
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
   return ascending.last(count_over(ascending, level));
@@ -206,15 +205,12 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
   const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots);
   std::vector<double> down = joined(minima.round, minima.unround);
   std::sort(down.begin(), down.end());
-  if (const std::optional<double> own = continued_level(up, false_spots, dof)) {
-    const std::optional<double> bound = continued_level(down, false_spots, dof, minima.per_sample);
+  if (const std::optional<double> own =
+          continued_level_of_maxima(up, down, false_spots, dof, minima.per_sample, skew)) {
     double level = *own;
-    const auto bounded_by = [&](std::span<const double> scores, double most) {
-      if (static_cast<double>(count_over(scores, most)) > kCrowdedTail * (false_spots + 1))
-        level = std::min(level, most);
-    };
-    if (bound && level > kMostLopsided * *bound) bounded_by(up, kMostLopsided * skew() * *bound);
-    bounded_by(maxima.scores(true), false_alarm_level(round_noise, false_spots));
+    const double alarm = false_alarm_level(round_noise, false_spots);
+    if (static_cast<double>(count_over(maxima.scores(true), alarm)) > kCrowdedTail * (false_spots + 1))
+      level = std::min(level, alarm);
     return {level, level, level, false};
   }
   NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
@@ -296,18 +292,20 @@ class HostMaxima final : public ScoredMaxima {
     return detect::noise_deviation(*noise_, scoring_.filter, margin);
   }
   bool mostly_lowest() const override { return scoring_.counting.unit > 0; }
-  LookedAgain look_again(Side side) const override {
+  LookedAgain look_again(Side side, double least) const override {
     const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
+    const double sign = side == Side::maxima ? 1 : -1;
     LookedAgain looked;
     std::vector<Voxel> voxels;
     for (std::size_t i = 0; i < extrema.evidence.size(); ++i) {
       const Evidence& e = extrema.evidence[i];
-      if (!(softened(e) > kLookedAt)) continue;
+      const Voxel& v = extrema.voxels[i];
+      const double response = sign * static_cast<double>(scoring_.response.at(v.z, v.y, v.x));
+      if (!deserves_second_look(e, response, least)) continue;
       voxels.push_back(extrema.voxels[i]);
       looked.extrema.push_back({voxels.back(), e.score, e.amplitude});
     }
-    for (const Evidence& e : scoring_.evidence(voxels, side, kSecondReach))
-      looked.scores.push_back(softened(e));
+    looked.evidence = scoring_.evidence(voxels, side, kSecondReach);
     return looked;
   }
 
@@ -413,15 +411,14 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   ChoiceOptions automatic = options;
   automatic.false_spots.reset();
-  const std::vector<ChosenSpot> own =
-      by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
-              : std::vector<ChosenSpot>{};
+  const Choice own =
+      by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic) : Choice{};
   // Where skewed noise raises the maxima, minima are shallow; in crowds they are deep.
   const auto skew = [&, skewed = !maxima.mostly_lowest() && noise.stretch <= kShallow] {
     return skewed ? skew_of_noise(execution, frame, filter, options.polarity) : 1;
   };
   if (!by_rate) noise.stretch = std::max(noise.stretch, skew());
-  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots,
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own.spots, *options.false_spots,
                                            dof_of_box(frame, filter), skew)
                           : levels_without_rate(maxima, minima, noise, options);
   const double unmistakable =
@@ -455,10 +452,14 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     if (choice.crowd && one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
     choice.spots.push_back(one.spot);
   }
-  if (!by_rate && !clipped) {
-    const FirstLook first{maxima.size(), minima.size(), choice.spots, noise.stretch, maxima};
-    if (auto again = second_look(filter, shape, first)) {
-      choice.spots = std::move(*again);
+  if (!clipped) {
+    FirstLook first{frame, maxima, minima, choice.spots, choice.level, noise.stretch, options.comparing};
+    if (by_rate) first.taken = own.spots, first.applies = own.looked_again;
+    if (auto again =
+            by_rate ? second_look_at_rate(filter, first, *options.false_spots) : second_look(filter, first)) {
+      choice.spots = std::move(again->spots);
+      if (!options.comparing) choice.level = again->level;
+      choice.looked_again = true;
       choice.blends = levels.blends = false;
     }
   }
@@ -466,8 +467,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   if (!by_rate && !choice.crowd && !options.keep_lines)
     lines = drop_lines(frame, filter, options.polarity, choice.spots, !options.comparing);
   // The caller accepts more false spots than the automatic choice has: its spots are kept.
-  if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
-    choice.spots = merged(choice.spots, own);
+  if (by_rate && kFalseShare * static_cast<double>(own.spots.size()) <= *options.false_spots)
+    choice.spots = merged(choice.spots, own.spots);
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
                       (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));

@@ -21,7 +21,7 @@ namespace motes::tracking::detect {
 /// A maximum chosen as a spot, with the evidence for it.
 struct ChosenSpot {
   Voxel voxel;
-  double score = 0;      ///< Evidence::score
+  double score = 0;      ///< Evidence::score, or that of the second look
   double amplitude = 0;  ///< height above background, positive
   double over = 0;       ///< ratio of score or response to its level
 };
@@ -33,6 +33,7 @@ struct Choice {
   bool hot_voxels = false;            ///< some maxima are single voxels far over the noise
   bool blends = false;                ///< the strong maxima continue the noise without a gap
   bool crowd = false;                 ///< spots are far above all other maxima and at least a third of all
+  bool looked_again = false;          ///< `score` is that of the second look (second_look.h)
   std::vector<std::string> warnings;  ///< one line each
 };
 
@@ -110,8 +111,9 @@ class ScoredMaxima {
   virtual double noise_deviation(double margin) const = 0;
   /// Whether most voxels hold the lowest value, as in frames of counted photons.
   virtual bool mostly_lowest() const = 0;
-  /// The second look (second_look.h) at the maxima, or at the minima that were scored with them.
-  virtual LookedAgain look_again(Side side) const = 0;
+  /// The second look (second_look.h) at the maxima, or at the minima that were scored with them; extrema that
+  /// respond at least `least` are also looked at.
+  virtual LookedAgain look_again(Side side, double least) const = 0;
 };
 
 /// Scores of a sample of minima. The frame has `per_sample` times as many.

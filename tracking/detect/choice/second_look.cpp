@@ -1,3 +1,8 @@
+/// Score. The height of the spot that fits best, relative to its standard error. The first look measures the
+/// noise in each box alone. White noise has the same strength in many boxes, so the second look shares it
+/// between boxes as far as they agree (common_noise); this also keeps the shot noise of a spot's own light
+/// from lowering its score. Roundness hardly counts, since noise makes weak spots unround.
+///
 /// Noise is modelled as in the first look (selection.h), but for the wider box: kNoise below is the
 /// distribution of scores on white noise, and the 98th percentile of the minima gives the stretch of this
 /// frame's.
@@ -13,6 +18,8 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/detect/choice/selection.h"
+#include "tracking/detect/choice/tail_law.h"
+#include "tracking/detect/filter/blocks.h"
 
 namespace motes::tracking::detect {
 namespace {
@@ -22,7 +29,7 @@ constexpr double kOnlyOne = 0.05;     // expected false spots at which a single 
 constexpr std::size_t kFewest = 20;   // with fewer spots in the first look there is a second one,
 constexpr double kNearNoise = 0.1;    // as with at least this share of them within kMargin of the level
 constexpr double kMargin = 1.25;
-constexpr double kMostNeighbours = 0.5;  // largest expected number in a box
+constexpr double kMostNeighbours = 1.5;  // largest expected number in a box
 constexpr double kMostStretch = 1.1;     // largest stretch of noise in the first look
 
 /// White noise: share of its extrema that score higher, measured with sigma 0.8 to 4 voxels in 2D and 3D.
@@ -36,6 +43,10 @@ constexpr double kLeastStretch = 0.9;
 constexpr double kMostSkew = 1.25;   // largest ratio of the maxima's tail to the minima's
 constexpr double kSkewGrowth = 1.3;  // exponent of the ratio: its growth from there to the level
 constexpr std::size_t kFewestMinima = 500;
+constexpr double kClearDepth = 0.9;  // quantile of the minima's depths: maxima this high are looked at
+constexpr double kLooks = 10;  // maxima looked at for each in the tail, so that few of the tail are missed
+constexpr double kMostExcess = 1.35;   // a box with more variance holds more than noise and a weak spot
+constexpr double kRoundPower = 0.125;  // of roundness in scores
 
 double noise_tail(double score) {
   const Knot last = kNoise.back();
@@ -58,19 +69,120 @@ double neighbours(const Filter& filter, const Shape3& shape, std::size_t spots) 
   return share;
 }
 
-bool near_noise(std::span<const ChosenSpot> taken) {
+/// `level`: least score of spots outside crowds.
+bool near_noise(std::span<const ChosenSpot> taken, double level) {
   if (taken.size() < kFewest) return true;
-  double level = taken.front().score;
-  for (const ChosenSpot& s : taken) level = std::min(level, s.score);
   const auto near = std::count_if(taken.begin(), taken.end(),
                                   [&](const ChosenSpot& s) { return s.score < kMargin * level; });
   return static_cast<double>(near) >= kNearNoise * static_cast<double>(taken.size());
 }
 
-/// All scores [n]; 0 for extrema without a second look.
-std::vector<double> filled_up(std::vector<double> scores, std::size_t n) {
-  scores.resize(n);
-  return scores;
+/// The box around an extremum, within the frame.
+struct Box {
+  double dof = 1;   ///< of the residuals of the fit
+  double norm = 0;  ///< sum of squares of a spot's profile without constant and slope
+};
+
+/// The boxes of a frame. The profile is that of a spot in the middle of a voxel.
+class Boxes {
+ public:
+  Boxes(const VolumeFrame& frame, const Filter& filter)
+      : source_(block_geometry(frame, filter)),
+        tables_(frame, source_, filter, Polarity::bright, Side::maxima, {}, kSecondReach) {}
+  Box at(const Voxel& v) const {
+    const rules::Place3 place{source_.to_blocks(static_cast<double>(v.x), 0),
+                              source_.to_blocks(static_cast<double>(v.y), 1),
+                              source_.to_blocks(static_cast<double>(v.z), 2)};
+    const rules::Moments moments = rules::moments_of(rules::box_around(tables_.model, place), {}, 0);
+    return {moments.dof, moments.gg};
+  }
+  /// Of a box in the middle of the frame.
+  double dof() const {
+    const Shape3& shape = source_.frame->shape;
+    return at({shape.nz / 2, shape.ny / 2, shape.nx / 2}).dof;
+  }
+
+ private:
+  Source source_;
+  EvidenceTables tables_;
+};
+
+/// What the wider box says of an extremum.
+struct Fitted {
+  double height = 0;    ///< of the spot, in units of its standard error where the noise's deviation is 1
+  double variance = 0;  ///< of the noise, from the residuals
+  double dof = 1;       ///< of the residuals
+  double round = 0;     ///< factor of the score for roundness
+};
+
+/// nullopt if a single voxel explains the box better than a spot.
+std::optional<Fitted> fitted(const Evidence& e, const Box& box) {
+  if (!(e.score > 0) || !(e.roundness > 0) || !(box.norm > 0)) return std::nullopt;
+  const double t = e.score / std::sqrt(e.roundness);
+  // exp(-t^2 / dof) is the share of the sum of squares that the spot leaves unexplained.
+  const double explained = std::expm1(t * t / box.dof);
+  const double height = e.amplitude * std::sqrt(box.norm);
+  const double variance = height * height / (explained * box.dof);
+  if (!(variance > 0) || !std::isfinite(variance)) return std::nullopt;
+  return Fitted{height, variance, box.dof, std::pow(e.roundness, kRoundPower)};
+}
+
+/// The noise of all boxes together. The variance in one box has an error. A weighted mean with the variance
+/// that is common to all boxes has less; its weight follows from how much the variances differ beyond their
+/// errors (Smyth 2004).
+struct CommonNoise {
+  double variance = 0, dof = 0;
+  double deviation(const Fitted& f) const {
+    const double both = std::isinf(dof) ? variance : (dof * variance + f.dof * f.variance) / (dof + f.dof);
+    return std::sqrt(std::max(both, f.variance / kMostExcess));
+  }
+};
+
+CommonNoise common_noise(std::span<const std::optional<Fitted>> minima) {
+  std::vector<double> logs;
+  double error = 0;  // variance of a logarithm by chance
+  for (const std::optional<Fitted>& f : minima) {
+    if (!f) continue;
+    logs.push_back(std::log(f->variance));
+    error += 2 / f->dof;
+  }
+  if (logs.size() < kFewest) return {};
+  error /= static_cast<double>(logs.size());
+  const auto at = [&](double share) { return quantile(logs, share); };
+  const double spread = 0.5 * (at(0.84) - at(0.16)), excess = spread * spread - error;
+  constexpr double kNone = 0.05;  // of the error: as good as equal
+  return {std::exp(at(0.5)), excess > kNone * error ? 2 / excess : std::numeric_limits<double>::infinity()};
+}
+
+/// The second look at all extrema.
+struct Looked {
+  std::vector<ChosenSpot> maxima;  ///< that got a second look, with the scores of the first
+  std::vector<double> high, low;   ///< scores of all maxima and minima; 0 without a second look
+  double dof = 1;                  ///< of the noise that scores are relative to
+};
+
+Looked look(const Filter& filter, const FirstLook& first, double least) {
+  const LookedAgain maxima = first.maxima.look_again(Side::maxima, least),
+                    minima = first.maxima.look_again(Side::minima, least);
+  const Boxes boxes(first.frame, filter);
+  const auto fits_of = [&](const LookedAgain& looked) {
+    std::vector<std::optional<Fitted>> fits;
+    for (std::size_t i = 0; i < looked.extrema.size(); ++i)
+      fits.push_back(fitted(looked.evidence[i], boxes.at(looked.extrema[i].voxel)));
+    return fits;
+  };
+  const std::vector<std::optional<Fitted>> high = fits_of(maxima), low = fits_of(minima);
+  const CommonNoise noise = common_noise(low);
+  const auto scores_of = [&](const std::vector<std::optional<Fitted>>& fits, std::size_t all) {
+    std::vector<double> scores;
+    for (const std::optional<Fitted>& f : fits)
+      scores.push_back(f ? f->height / noise.deviation(*f) * f->round : 0);
+    scores.resize(std::max(all, scores.size()));
+    return scores;
+  };
+  Looked looked{maxima.extrema, scores_of(high, first.maxima.size()), scores_of(low, first.minima.size()),
+                noise.dof + boxes.dof()};
+  return looked;
 }
 
 /// The score from which on a share kFalseShare of the maxima is expected to be false; none if no maximum
@@ -97,7 +209,7 @@ std::optional<double> level_of(std::span<const double> high, std::span<const dou
                                double first_stretch) {
   std::vector<double> falling;
   for (const double s : high)
-    if (s > kLookedAt) falling.push_back(s);
+    if (s > kNoise[0].score) falling.push_back(s);
   std::sort(falling.begin(), falling.end(), std::greater<>());
   const auto noise = static_cast<double>(high.size() - before);
   const double down = upper_of(low, std::numeric_limits<double>::infinity());
@@ -113,24 +225,53 @@ std::optional<double> level_of(std::span<const double> high, std::span<const dou
   return first_valley(falling, *level);
 }
 
+bool applies(const Filter& filter, const FirstLook& first) {
+  return first.applies || (first.noise_stretch <= kMostStretch &&
+                           neighbours(filter, first.frame.shape, first.taken.size()) <= kMostNeighbours &&
+                           first.minima.size() >= kFewestMinima && !first.maxima.mostly_lowest());
+}
+
 }  // namespace
 
-std::optional<std::vector<ChosenSpot>> second_look(const Filter& filter, const Shape3& shape,
-                                                   const FirstLook& first) {
+std::optional<SecondLook> second_look(const Filter& filter, const FirstLook& first) {
+  if (!applies(filter, first) || !near_noise(first.taken, first.level)) return std::nullopt;
   const std::size_t before = first.taken.size();
-  if (first.noise_stretch > kMostStretch || neighbours(filter, shape, before) > kMostNeighbours ||
-      first.minima < kFewestMinima || !near_noise(first.taken) || first.scored.mostly_lowest())
-    return std::nullopt;
-  const std::vector<double> low = filled_up(first.scored.look_again(Side::minima).scores, first.minima);
-  const LookedAgain maxima = first.scored.look_again(Side::maxima);
-  const std::vector<double> high = filled_up(maxima.scores, first.maxima);
-  const std::optional<double> level = level_of(high, low, before, first.noise_stretch);
+  const Looked looked = look(filter, first, percentile(first.minima.depths, kClearDepth));
+  const std::optional<double> level = level_of(looked.high, looked.low, before, first.noise_stretch);
   if (!level) return std::nullopt;
-  std::vector<ChosenSpot> spots;
-  for (std::size_t i = 0; i < maxima.extrema.size(); ++i)
-    if (maxima.scores[i] >= *level) spots.push_back(maxima.extrema[i]);
-  if (spots.size() <= before) return std::nullopt;
-  return spots;
+  SecondLook second{{}, *level};
+  for (std::size_t i = 0; i < looked.maxima.size(); ++i) {
+    if (!(looked.high[i] >= *level)) continue;
+    second.spots.push_back(looked.maxima[i]);
+    if (!first.comparing) second.spots.back().score = looked.high[i];
+  }
+  if (second.spots.size() <= before) return std::nullopt;
+  return second;
+}
+
+std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstLook& first,
+                                              double false_spots) {
+  if (!applies(filter, first) || first.maxima.size() == 0) return std::nullopt;
+  const auto all = static_cast<double>(first.maxima.size());
+  const double share = std::clamp(kLooks * extrema_in_tail(false_spots) / all, 1 - kClearDepth, 1.0);
+  Looked looked = look(filter, first, percentile(first.minima.depths, 1 - share));
+  std::vector<char> is_known(looked.maxima.size());
+  std::vector<double> others = looked.high;
+  auto known = first.taken.begin();
+  for (std::size_t i = 0; i < looked.maxima.size(); ++i) {
+    looked.maxima[i].score = looked.high[i];
+    while (known != first.taken.end() && known->voxel < looked.maxima[i].voxel) ++known;
+    is_known[i] = known != first.taken.end() && known->voxel == looked.maxima[i].voxel;
+    if (is_known[i]) others[i] = 0;
+  }
+  for (std::vector<double>* scores : {&others, &looked.low}) std::sort(scores->begin(), scores->end());
+  const std::optional<double> level = continued_level_of_maxima(others, looked.low, false_spots, looked.dof,
+                                                                first.minima.per_sample, [] { return 1.0; });
+  if (!level) return std::nullopt;
+  SecondLook second{{}, *level};
+  for (std::size_t i = 0; i < looked.maxima.size(); ++i)
+    if (is_known[i] || looked.high[i] >= *level) second.spots.push_back(looked.maxima[i]);
+  return second;
 }
 
 }  // namespace motes::tracking::detect

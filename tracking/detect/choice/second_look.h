@@ -6,27 +6,45 @@
 #include <span>
 #include <vector>
 
+#include <motes/base/host_device.h>
+
 #include "tracking/detect/choice/choice.h"
 #include "tracking/detect/evidence/evidence.h"
 
 namespace motes::tracking::detect {
 
-/// Extrema that score enough for a second look, with both scores.
+/// Extrema that deserve a second look, with the evidence of both.
 struct LookedAgain {
   std::vector<ChosenSpot> extrema;  ///< in storage order, with the first look's score
-  std::vector<double> scores;  ///< [extrema] of the second look, softened: with the fourth root of roundness
+  std::vector<Evidence> evidence;   ///< [extrema] of the second look; score, roundness and amplitude are set
 };
 
 /// Reach of the wider box in sigmas; and the softened score of the first look from which on there is a second
 /// one.
 constexpr double kSecondReach = 4, kLookedAt = 2.5;
 
+/// Whether an extremum with the evidence `e` of the first look gets a second one. `response`: positive for
+/// maxima and for minima. A weak spot may score low in the first look and still respond clearly.
+MOTES_HOST_DEVICE inline bool deserves_second_look(const Evidence& e, double response, double least) {
+  return softened(e) > kLookedAt || response >= least;
+}
+
 /// The result of the first look, and the access to the second one.
 struct FirstLook {
-  std::size_t maxima = 0, minima = 0;
-  std::span<const ChosenSpot> taken;
-  double noise_stretch = 1;  ///< how much wider its scores of noise are than those of white noise
-  const ScoredMaxima& scored;
+  const VolumeFrame& frame;
+  const ScoredMaxima& maxima;
+  const ScoredMinima& minima;
+  std::span<const ChosenSpot> taken;  ///< with the scores of the first look
+  double level = 0;                   ///< least score of spots outside crowds
+  double noise_stretch = 1;           ///< how much wider its scores of noise are than those of white noise
+  bool comparing = false;             ///< scales are compared: spots keep the scores of the first look
+  bool applies = false;               ///< the second look is known to apply
+};
+
+/// The spots by the second look. Their scores are those of the second look.
+struct SecondLook {
+  std::vector<ChosenSpot> spots;
+  double level = 0;  ///< least score
 };
 
 /// The spots by the second look; none if it does not apply.
@@ -34,9 +52,12 @@ struct FirstLook {
 /// In a box of 2.2 sigma, a constant and a slope explain nearly half of a spot's sum of squares. In a box of
 /// 4 sigma nine tenths remain, but neighbours and uneven backgrounds disturb more. So the wider box is used
 /// if spots are sparse, the noise is white, and spots are few or close to the noise. Its result is used if it
-/// has more spots. O(n + m * voxels of a box), where m is the number of extrema that score over 2.5 at the
-/// first look.
-std::optional<std::vector<ChosenSpot>> second_look(const Filter& filter, const Shape3& shape,
-                                                   const FirstLook& first);
+/// has more spots. O(n + m * voxels of a box), where m is the number of extrema that get a second look.
+std::optional<SecondLook> second_look(const Filter& filter, const FirstLook& first);
+
+/// The same for an expected number of false spots, with any number of spots in the first look. The spots in
+/// `first.taken`, those without that number, are kept and get the score of the second look.
+std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstLook& first,
+                                              double false_spots);
 
 }  // namespace motes::tracking::detect

@@ -146,9 +146,7 @@ constexpr double kTailLeast = 0.99;   // and the lowest one
 constexpr int kTailRounds = 4;
 constexpr Prior kOfSquares{-0.02, 0.03};  // of the tail of squared scores if noise is in all directions
 constexpr double kShared = 0.5;           // decrease of the shape per unit of scale / dof
-constexpr double kTailScores = 100;       // least number of scores in the tail, and least
-constexpr double kTailOverCount = 4;  // multiple of the count asked for (with few scores the tail is longer)
-constexpr double kTailMost = 0.5;     // up to this share of all
+constexpr double kTailMost = 0.5;         // up to this share of all
 constexpr std::size_t kFewestOfTail = 500;
 constexpr std::size_t kBinsOfSquares = 100;
 
@@ -175,7 +173,7 @@ std::optional<double> continued_level(std::span<const double> ascending, double 
   squares.reserve(ascending.size());
   for (const double s : ascending) squares.push_back(std::max(0.0, s) * s);
   const auto all = static_cast<double>(squares.size());
-  const double wanted = std::max(kTailScores, kTailOverCount * count / weight);
+  const double wanted = extrema_in_tail(count / weight);
   const double wider = std::clamp(wanted / ((1 - kTailFrom) * all), 1.0, kTailMost / (1 - kTailFrom));
   const auto over = [&](double share) {
     return squares[static_cast<std::size_t>((1 - wider * (1 - share)) * (all - 1))];

@@ -1,10 +1,17 @@
 #pragma once
 /// Extrapolates the upper tail of noise from the values below it.
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
 namespace motes::tracking::detect {
+
+/// Number of extrema that the extrapolation to `count` extrema uses.
+inline double extrema_in_tail(double count) {
+  constexpr double kLeast = 100, kOverCount = 4;  // with few scores the tail is longer
+  return std::max(kLeast, kOverCount * count);
+}
 
 /// The score that `count` extrema of noise are expected to exceed. It is extrapolated from the scores just
 /// below it: the highest 3 % of `ascending` scores [n] (at least 100 and four times `count`, up to half of
@@ -12,6 +19,23 @@ namespace motes::tracking::detect {
 /// fewer than 500 scores. Spots do no harm if they are few compared with these. O(n).
 std::optional<double> continued_level(std::span<const double> ascending, double count, double dof,
                                       double weight = 1);
+
+/// The same for the scores `up` of maxima that are not known to be spots. If spots are so many that they make
+/// the tail, the level is that of the minima (`down`, each of which stands for `weight`), `lopsided()` times
+/// as high. Both are ascending; `lopsided` is called only if it matters.
+template <class Lopsided>
+std::optional<double> continued_level_of_maxima(std::span<const double> up, std::span<const double> down,
+                                                double count, double dof, double weight,
+                                                const Lopsided& lopsided) {
+  constexpr double kCrowdedTail = 20;     // this many times as many as noise gives: spots make the tail
+  constexpr double kMostLopsided = 1.35;  // tail of maxima over that of minima, for shot noise
+  const std::optional<double> own = continued_level(up, count, dof);
+  const std::optional<double> bound = own ? continued_level(down, count, dof, weight) : std::nullopt;
+  if (!bound || *own <= kMostLopsided * *bound) return own;
+  const double most = kMostLopsided * lopsided() * *bound;
+  const auto over = static_cast<double>(up.end() - std::lower_bound(up.begin(), up.end(), most));
+  return over > kCrowdedTail * (count + 1) ? std::min(*own, most) : *own;
+}
 
 /// The lowest of `ascending` values [n] (responses of maxima) from which on at most a share `false_share` is
 /// expected to be noise, by extrapolation of the highest three tenths of those below it. Infinity if no value

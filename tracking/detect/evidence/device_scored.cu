@@ -53,9 +53,12 @@ __global__ void likely_kernel(EvidenceList scores, Likely likely, unsigned char*
   flags[i] = likely.holds(scores.at(i).is_round(), scores.score[i], static_cast<double>(scores.response[i]));
 }
 
-__global__ void flag_again_kernel(EvidenceList scores, unsigned char* flags) {
+/// `side`: 1 for maxima, -1 for minima.
+__global__ void flag_again_kernel(EvidenceList scores, double side, double least, unsigned char* flags) {
   const std::size_t i = thread_index<std::size_t>();
-  if (i < scores.count) flags[i] = softened(scores.at(i)) > kLookedAt ? 1 : 0;
+  if (i >= scores.count) return;
+  const double response = side * static_cast<double>(scores.response[i]);
+  flags[i] = deserves_second_look(scores.at(i), response, least) ? 1 : 0;
 }
 
 /// The layout has no padding bytes, which would be copied uninitialised.
@@ -157,12 +160,13 @@ class DeviceMaxima final : public ScoredMaxima {
   }
 
   bool mostly_lowest() const override { return scored_.mostly_lowest; }
-  LookedAgain look_again(Side side) const override {
+  LookedAgain look_again(Side side, double least) const override {
     const VoxelList& extrema = side == Side::maxima ? scored_.maxima : scored_.minima;
     const EvidenceList& first = side == Side::maxima ? scored_.scores : scored_.minima_scores;
     if (extrema.count == 0) return {};
     auto* flags = arena_.take<unsigned char>(extrema.count);
-    flag_again_kernel<<<blocks_for(extrema.count), kThreads, 0, arena_.stream()>>>(first, flags);
+    flag_again_kernel<<<blocks_for(extrema.count), kThreads, 0, arena_.stream()>>>(
+        first, side == Side::maxima ? 1 : -1, least, flags);
     MOTES_CUDA_LAUNCHED();
     const Chosen chosen = choose_flagged(arena_, flags, extrema.count);
     LookedAgain looked;
@@ -175,8 +179,9 @@ class DeviceMaxima final : public ScoredMaxima {
     const EvidenceList second = scored_.score({voxels, chosen.count}, side, kSecondReach);
     const std::vector<double> score = arena_.download(second.score, chosen.count);
     const std::vector<double> roundness = arena_.download(second.roundness, chosen.count);
+    const std::vector<double> amplitude = arena_.download(second.amplitude, chosen.count);
     for (std::size_t i = 0; i < chosen.count; ++i)
-      looked.scores.push_back(softened({score[i], roundness[i], 0, 0}));
+      looked.evidence.push_back({score[i], roundness[i], 0, amplitude[i]});
     return looked;
   }
 
