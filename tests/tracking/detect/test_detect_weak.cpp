@@ -74,6 +74,37 @@ TEST_CASE("spots of SNR 2 are distinguished from noise, given only the radius", 
   CHECK(static_cast<double>(found.size()) - score.matched <= .08 * static_cast<double>(found.size()));
 }
 
+TEST_CASE("faint spots in a plane of shot noise are found, and more of them at a rate of false spots",
+          "[detect]") {
+  testing::SpotFrameOptions scene;
+  scene.shape = {1, 512, 512};
+  scene.psf_sigma = {1.5, 1.5, 1};
+  scene.peak = testing::peak_of_snr(2, scene.background);
+  for (const auto& [count, least, least_at_rate] :
+       {std::array{100.0, .955, .965}, std::array{500.0, .915, .925}}) {
+    double truth = 0, matched = 0, found = 0, matched_at_rate = 0, found_at_rate = 0;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const std::vector<Spot> spots = testing::random_spots(scene.shape, static_cast<int>(count), 40 + seed);
+      const VolumeFrame frame =
+          testing::poisson_frame(scene.shape, expected_photons(scene, spots), 50 + seed);
+      DetectionOptions options = options_of(scene.psf_sigma.x, 2);
+      const Detections few = detect_spots(kTwo, frame, options);
+      options.false_positives_per_frame = 20;
+      const Detections many = detect_spots(kTwo, frame, options);
+      truth += static_cast<double>(spots.size());
+      matched += testing::score_spots(spots, few, {1, 1, 1}, 2.5).matched;
+      matched_at_rate += testing::score_spots(spots, many, {1, 1, 1}, 2.5).matched;
+      found += static_cast<double>(few.size());
+      found_at_rate += static_cast<double>(many.size());
+    }
+    CAPTURE(count, truth, matched, found, matched_at_rate, found_at_rate);
+    CHECK(matched >= least * truth);
+    CHECK(found - matched <= .08 * found);
+    CHECK(matched_at_rate >= least_at_rate * truth);
+    CHECK(found_at_rate - matched_at_rate <= 25 * 3);
+  }
+}
+
 TEST_CASE("a few weak spots on a sloping background are found, and their radius with them", "[detect]") {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     CAPTURE(seed);

@@ -454,7 +454,11 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   }
   if (!clipped) {
     FirstLook first{frame, maxima, minima, choice.spots, choice.level, noise.stretch, options.comparing};
-    if (by_rate) first.taken = own.spots, first.applies = own.looked_again;
+    if (by_rate) {
+      first.taken = own.spots;
+      first.noise_stretch = own.noise_stretch;
+      first.applies = own.looked_again;
+    }
     if (auto again =
             by_rate ? second_look_at_rate(filter, first, *options.false_spots) : second_look(filter, first)) {
       choice.spots = std::move(again->spots);

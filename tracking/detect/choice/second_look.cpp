@@ -18,16 +18,17 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/detect/choice/selection.h"
+#include "tracking/detect/choice/spots_nearby.h"
 #include "tracking/detect/choice/tail_law.h"
 #include "tracking/detect/filter/blocks.h"
 
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kFalseShare = 0.04;  // of false spots among those found
+constexpr double kFalseShare = 0.025;  // of false spots among those found
 constexpr double kOnlyOne = 0.05;     // expected false spots at which a single one is accepted
 constexpr std::size_t kFewest = 20;   // with fewer spots in the first look there is a second one,
-constexpr double kNearNoise = 0.1;    // as with at least this share of them within kMargin of the level
+constexpr double kNearNoise = 0.05;   // as with at least this share of them within kMargin of the level
 constexpr double kMargin = 1.25;
 constexpr double kMostNeighbours = 1.5;  // largest expected number in a box
 constexpr double kMostStretch = 1.1;     // largest stretch of noise in the first look
@@ -46,6 +47,7 @@ constexpr std::size_t kFewestMinima = 500;
 constexpr double kClearDepth = 0.9;  // quantile of the minima's depths: maxima this high are looked at
 constexpr double kLooks = 10;  // maxima looked at for each in the tail, so that few of the tail are missed
 constexpr double kMostExcess = 1.35;   // a box with more variance holds more than noise and a weak spot
+constexpr double kShadow = 4.5;        // sigmas: minima this near to spots are made by these
 constexpr double kRoundPower = 0.125;  // of roundness in scores
 
 double noise_tail(double score) {
@@ -72,6 +74,8 @@ double neighbours(const Filter& filter, const Shape3& shape, std::size_t spots) 
 /// `level`: least score of spots outside crowds.
 bool near_noise(std::span<const ChosenSpot> taken, double level) {
   if (taken.size() < kFewest) return true;
+  const auto lower = [](const ChosenSpot& a, const ChosenSpot& b) { return a.score < b.score; };
+  level = std::max(level, std::min_element(taken.begin(), taken.end(), lower)->score);
   const auto near = std::count_if(taken.begin(), taken.end(),
                                   [&](const ChosenSpot& s) { return s.score < kMargin * level; });
   return static_cast<double>(near) >= kNearNoise * static_cast<double>(taken.size());
@@ -161,6 +165,20 @@ struct Looked {
   double dof = 1;                  ///< of the noise that scores are relative to
 };
 
+/// The scores of minima without those that got a second look beside spots: there the filter makes minima.
+std::vector<double> without_shadows(const Filter& filter, std::span<const ChosenSpot> spots,
+                                    const std::vector<ChosenSpot>& minima, std::vector<double> scores) {
+  std::vector<Voxel> places;
+  for (const ChosenSpot& spot : spots) places.push_back(spot.voxel);
+  const SpotsNearby nearby(filter, places, kShadow);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (i >= minima.size() || !nearby.any_within(minima[i].voxel, [](std::size_t) { return true; }))
+      scores[kept++] = scores[i];
+  scores.resize(kept);
+  return scores;
+}
+
 Looked look(const Filter& filter, const FirstLook& first, double least) {
   const LookedAgain maxima = first.maxima.look_again(Side::maxima, least),
                     minima = first.maxima.look_again(Side::minima, least);
@@ -180,7 +198,8 @@ Looked look(const Filter& filter, const FirstLook& first, double least) {
     scores.resize(std::max(all, scores.size()));
     return scores;
   };
-  Looked looked{maxima.extrema, scores_of(high, first.maxima.size()), scores_of(low, first.minima.size()),
+  Looked looked{maxima.extrema, scores_of(high, first.maxima.size()),
+                without_shadows(filter, first.taken, minima.extrema, scores_of(low, first.minima.size())),
                 noise.dof + boxes.dof()};
   return looked;
 }
