@@ -426,7 +426,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
-  const Clipping clipping = by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
+  const Clipping seen = clipping_of(frame, maxima.scores(true), minima.round);
+  const Clipping clipping = by_rate ? Clipping::none : seen;
   const bool clipped = clipping != Clipping::none;
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
@@ -452,7 +453,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     if (choice.crowd && one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
     choice.spots.push_back(one.spot);
   }
-  if (!clipped) {
+  if (seen == Clipping::none) {
     FirstLook first{frame, maxima, minima, choice.spots, choice.level, noise.stretch, options.comparing};
     if (by_rate) {
       first.taken = own.spots;

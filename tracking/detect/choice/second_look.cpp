@@ -26,9 +26,9 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr double kFalseShare = 0.025;  // of false spots among those found
-constexpr double kOnlyOne = 0.05;     // expected false spots at which a single one is accepted
-constexpr std::size_t kFewest = 20;   // with fewer spots in the first look there is a second one,
-constexpr double kNearNoise = 0.05;   // as with at least this share of them within kMargin of the level
+constexpr double kOnlyOne = 0.05;      // expected false spots at which a single one is accepted
+constexpr std::size_t kFewest = 20;    // with fewer spots in the first look there is a second one,
+constexpr double kNearNoise = 0.05;    // as with at least this share of them within kMargin of the level
 constexpr double kMargin = 1.25;
 constexpr double kMostNeighbours = 1.5;  // largest expected number in a box
 constexpr double kMostStretch = 1.1;     // largest stretch of noise in the first look
@@ -215,10 +215,12 @@ std::optional<double> false_discovery(std::span<const double> falling, double no
   return std::nullopt;
 }
 
+/// 0 without scores below `below`.
 double upper_of(std::span<const double> scores, double below) {
   std::vector<double> noise;
   for (const double s : scores)
     if (s < below) noise.push_back(s);
+  if (noise.empty()) return 0;
   return quantile(noise, 1 - kUpperShare) / kUpper;
 }
 
