@@ -285,6 +285,8 @@ std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstL
     is_known[i] = known != first.taken.end() && known->voxel == looked.maxima[i].voxel;
     if (is_known[i]) others[i] = 0;
   }
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  if (upper_of(others, kAll) > kMostSkew * upper_of(looked.low, kAll)) return std::nullopt;
   for (std::vector<double>* scores : {&others, &looked.low}) std::sort(scores->begin(), scores->end());
   const std::optional<double> level = continued_level_of_maxima(others, looked.low, false_spots, looked.dof,
                                                                 first.minima.per_sample, [] { return 1.0; });
