@@ -207,10 +207,9 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
   std::sort(down.begin(), down.end());
   if (const std::optional<double> own =
           continued_level_of_maxima(up, down, false_spots, dof, minima.per_sample, skew)) {
-    double level = *own;
     const double alarm = false_alarm_level(round_noise, false_spots);
-    if (static_cast<double>(count_over(maxima.scores(true), alarm)) > kCrowdedTail * (false_spots + 1))
-      level = std::min(level, alarm);
+    const auto over = static_cast<double>(count_over(maxima.scores(true), alarm));
+    const double level = over > kCrowdedTail * (false_spots + 1) ? std::min(*own, alarm) : *own;
     return {level, level, level, false};
   }
   NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
@@ -294,16 +293,15 @@ class HostMaxima final : public ScoredMaxima {
   bool mostly_lowest() const override { return scoring_.counting.unit > 0; }
   LookedAgain look_again(Side side, double least) const override {
     const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
-    const double sign = side == Side::maxima ? 1 : -1;
     LookedAgain looked;
     std::vector<Voxel> voxels;
     for (std::size_t i = 0; i < extrema.evidence.size(); ++i) {
       const Evidence& e = extrema.evidence[i];
       const Voxel& v = extrema.voxels[i];
-      const double response = sign * static_cast<double>(scoring_.response.at(v.z, v.y, v.x));
+      const double response = std::abs(static_cast<double>(scoring_.response.at(v.z, v.y, v.x)));
       if (!deserves_second_look(e, response, least)) continue;
-      voxels.push_back(extrema.voxels[i]);
-      looked.extrema.push_back({voxels.back(), e.score, e.amplitude});
+      voxels.push_back(v);
+      looked.extrema.push_back({v, e.score, e.amplitude});
     }
     looked.evidence = scoring_.evidence(voxels, side, kSecondReach);
     return looked;
@@ -426,9 +424,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
-  const Clipping seen = clipping_of(frame, maxima.scores(true), minima.round);
-  const Clipping clipping = by_rate ? Clipping::none : seen;
-  const bool clipped = clipping != Clipping::none;
+  const Clipping clipping = clipping_of(frame, maxima.scores(true), minima.round);
+  const bool clipped = !by_rate && clipping != Clipping::none;
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
@@ -453,20 +450,16 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     if (choice.crowd && one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
     choice.spots.push_back(one.spot);
   }
-  if (seen == Clipping::none) {
-    FirstLook first{frame, maxima, minima, choice.spots, choice.level, noise.stretch, options.comparing};
-    if (by_rate) {
-      first.taken = own.spots;
-      first.noise_stretch = own.noise_stretch;
-      first.applies = own.looked_again;
-    }
-    if (auto again =
-            by_rate ? second_look_at_rate(filter, first, *options.false_spots) : second_look(filter, first)) {
-      choice.spots = std::move(again->spots);
-      if (!options.comparing) choice.level = again->level;
-      choice.looked_again = true;
-      choice.blends = levels.blends = false;
-    }
+  if (clipping == Clipping::none) {
+    const FirstLook first{frame,
+                          maxima,
+                          minima,
+                          by_rate ? own.spots : choice.spots,
+                          choice.level,
+                          by_rate ? own.noise_stretch : noise.stretch,
+                          options.comparing,
+                          own.looked_again};
+    if (choose_again(filter, first, options.false_spots, choice)) levels.blends = false;
   }
   OnLines lines;
   if (!by_rate && !choice.crowd && !options.keep_lines)

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include <motes/base/quantile.h>
 
@@ -252,7 +253,11 @@ bool applies(const Filter& filter, const FirstLook& first) {
                            first.minima.size() >= kFewestMinima && !first.maxima.mostly_lowest());
 }
 
-}  // namespace
+/// The spots by the second look.
+struct SecondLook {
+  std::vector<ChosenSpot> spots;
+  double level = 0;  ///< least score
+};
 
 std::optional<SecondLook> second_look(const Filter& filter, const FirstLook& first) {
   if (!applies(filter, first) || !near_noise(first.taken, first.level)) return std::nullopt;
@@ -295,6 +300,20 @@ std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstL
   for (std::size_t i = 0; i < looked.maxima.size(); ++i)
     if (is_known[i] || looked.high[i] >= *level) second.spots.push_back(looked.maxima[i]);
   return second;
+}
+
+}  // namespace
+
+bool choose_again(const Filter& filter, const FirstLook& first, std::optional<double> false_spots,
+                  Choice& choice) {
+  std::optional<SecondLook> again =
+      false_spots ? second_look_at_rate(filter, first, *false_spots) : second_look(filter, first);
+  if (!again) return false;
+  choice.spots = std::move(again->spots);
+  if (!first.comparing) choice.level = again->level;
+  choice.looked_again = true;
+  choice.blends = false;
+  return true;
 }
 
 }  // namespace motes::tracking::detect

@@ -41,23 +41,15 @@ struct FirstLook {
   bool applies = false;               ///< the second look is known to apply
 };
 
-/// The spots by the second look. Their scores are those of the second look.
-struct SecondLook {
-  std::vector<ChosenSpot> spots;
-  double level = 0;  ///< least score
-};
-
-/// The spots by the second look; none if it does not apply.
+/// Replaces the spots of `choice` by those of the second look, if it applies; returns whether it did.
 ///
 /// In a box of 2.2 sigma, a constant and a slope explain nearly half of a spot's sum of squares. In a box of
 /// 4 sigma nine tenths remain, but neighbours and uneven backgrounds disturb more. So the wider box is used
 /// if spots are sparse, the noise is white, and spots are few or close to the noise. Its result is used if it
-/// has more spots. O(n + m * voxels of a box), where m is the number of extrema that get a second look.
-std::optional<SecondLook> second_look(const Filter& filter, const FirstLook& first);
-
-/// The same for an expected number of false spots, with any number of spots in the first look. The spots in
-/// `first.taken`, those without that number, are kept and get the score of the second look.
-std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstLook& first,
-                                              double false_spots);
+/// has more spots. With an expected number of `false_spots` the number of spots does not matter; those in
+/// `first.taken`, which were found without it, are kept. O(n + m * voxels of a box), where m is the number of
+/// extrema that get a second look.
+bool choose_again(const Filter& filter, const FirstLook& first, std::optional<double> false_spots,
+                  Choice& choice);
 
 }  // namespace motes::tracking::detect
