@@ -1,4 +1,4 @@
-// Single spots that score like noise are distinguished from particles detected once.
+// Tracks that score like noise are distinguished from short tracks of particles.
 
 #include <numeric>
 #include <random>
@@ -104,4 +104,19 @@ TEST_CASE("without scores, or with too few tracks, no spot is taken for noise") 
   const Made none = made(100, 0, 0, 10, 1);
   CHECK(noise_tracks(none.tracks).size() == 100);
   CHECK(noise_tracks(TrackSet{}).empty());
+}
+
+TEST_CASE("noise is told where it is most of the tracks, and where it makes short tracks") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Made it = made(300, 0, 3000, 6, seed, 0.5);
+    const std::size_t single = it.tracks.tracks();
+    std::mt19937_64 rng(seed);
+    std::exponential_distribution<> excess(2);
+    for (int k = 0; k < 60; ++k) it.add({4 + excess(rng), 4 + excess(rng)});
+    const std::vector<char> marks = noise_tracks(it.tracks);
+    INFO("seed " << seed);
+    CHECK(marked(marks, 0, it.particles) <= 12);
+    CHECK(marked(marks, it.particles, single) >= 0.98 * 3000);
+    CHECK(marked(marks, single, marks.size()) >= 0.8 * 60);
+  }
 }
