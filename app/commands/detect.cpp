@@ -100,8 +100,10 @@ void run_detect(Session& session, const DetectArguments& arguments, Communicator
   if (!arguments.picture.empty())
     return on_first_rank(ranks, [&] { run_preview(session, config, input, arguments.picture); });
 
+  const bool part = !arguments.frames.empty() && wants_h5(file);  // motes merge links the parts
   const PointSeries series =
-      detect_series(share_of_threads(config), config, *input.source, console, session.hooks, nullptr, ranks);
+      detect_series(share_of_threads(config), config, *input.source, console, session.hooks,
+                    part ? Purpose::tracks : Purpose::spots, nullptr, ranks);
   on_first_rank(ranks, [&] { write_and_report(session, config, input, file, series, ranks); });
 }
 

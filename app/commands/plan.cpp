@@ -42,11 +42,13 @@ void run_plan(Session& session, const PlanArguments& arguments) {
       fmt::format("a plan for {}: {}", counted(std::ssize(plan.frames), "frames"), file.string()));
 }
 
-/// Replaces an `auto` gain by the estimated one.
-void fix_camera(const Execution& execution, io::FrameSource& source, Console& console, Config& config) {
+/// Replaces an `auto` gain, and the number of false spots if spots are faint, by the estimated ones.
+void fix_estimates(const Execution& execution, io::FrameSource& source, Console& console, Config& config) {
   Config::Detection& d = config.detection;
-  if (finds_labels(config) || !d.camera_gain || *d.camera_gain) return;
-  const FrameFinder finder(execution, config, source, console);
+  if (finds_labels(config)) return;
+  const FrameFinder finder(execution, config, source, console, {}, Purpose::tracks);
+  if (finder.faint()) d.false_positives_per_frame = finder.faint()->false_per_frame;
+  if (!d.camera_gain || *d.camera_gain) return;
   if (finder.camera())
     d.camera_gain = finder.camera()->model.gain;
   else
@@ -69,7 +71,7 @@ Plan make_plan(Session& session, Config config) {
     config.detection.polarity = radius.polarity;
     source = radius.source;
   }
-  fix_camera(execution_of(config), *input.source, session.console, config);
+  fix_estimates(execution_of(config), *input.source, session.console, config);
   Plan plan{config, frames_to_detect(config, *input.source), {}};
   plan.text = fmt::format(
                   "# A plan for {} of one series: each part is detected by\n"

@@ -60,7 +60,7 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
             : fmt::format("resuming after {} finished frames", checkpoint->finished().size()));
   });
   return detect_series(share_of_threads(config), config, source, session.console, session.hooks,
-                       checkpoint.get(), ranks);
+                       Purpose::tracks, checkpoint.get(), ranks);
 }
 
 /// Notes the points and properties that the picture and the files for ParaView leave out.

@@ -152,6 +152,9 @@ ordered_json parameters(const Session& session, const Config& config, const Poin
                     series.radius_um->x),
         series.radius_source);
   if (series.camera) add("camera", camera_text(*series.camera), series.camera->source);
+  if (series.faint)
+    add("false spots accepted", fmt::format("{:g} a frame", series.faint->false_per_frame),
+        series.faint->source);
   if (gate.bounded())
     add("gate", fmt::format("{:.4g} {}", gate.um, series.length_unit), to_string(gate.source));
   return list;

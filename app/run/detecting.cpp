@@ -383,7 +383,7 @@ std::vector<std::int32_t> frames_to_detect(const Config& config, const io::Frame
 }
 
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, RunCheckpoint* checkpoint,
+                          Console& console, const Hooks& hooks, Purpose purpose, RunCheckpoint* checkpoint,
                           Communicator* ranks) try {
   std::vector<std::int32_t> kept;
   std::unique_ptr<FrameFinder> finder;
@@ -393,7 +393,8 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
     if (asked.end != FrameRange::kOpen && asked.end > source.info().frames)
       console.note(fmt::format("note:           input.frames is {}:{}, but the last frame is {}", asked.first,
                                asked.end, source.info().frames - 1));
-    finder = std::make_unique<FrameFinder>(execution, config, source, console, share_of_devices(config));
+    finder =
+        std::make_unique<FrameFinder>(execution, config, source, console, share_of_devices(config), purpose);
   });
   PointSeries series;
   series.dt_s = source.info().dt_s;
@@ -403,6 +404,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
     series.largest_radius_um = finder->radius()->largest_um;
     series.radius_source = finder->radius()->source;
     series.camera = finder->camera();
+    series.faint = finder->faint();
   } else {
     series.radius_source = "labels";
   }
@@ -431,6 +433,10 @@ nlohmann::ordered_json detection_json(const PointSeries& series) {
     json["largest_radius_um_zyx"] = {series.largest_radius_um->z, series.largest_radius_um->y,
                                      series.largest_radius_um->x};
   if (series.camera) json["camera"] = camera_json(*series.camera);
+  if (series.faint) {
+    json["false_positives_per_frame"] = series.faint->false_per_frame;
+    json["false_positives_source"] = series.faint->source;
+  }
   return json;
 }
 

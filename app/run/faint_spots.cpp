@@ -15,6 +15,8 @@ namespace {
 
 /// Frames that are linked as a sample, and the least number of frames and of links in them.
 constexpr std::size_t kSampled = 20, kFewestFrames = 8;
+/// One of the first frames must be faint; a frame with this many spots that is not decides alone.
+constexpr std::size_t kTried = 3, kEnoughSpots = 20;
 constexpr std::int64_t kFewestLinks = 50;
 /// Share of links over more than one frame from which on too many spots are missed.
 constexpr double kMissed = 0.15;
@@ -48,9 +50,11 @@ std::optional<FaintSpots> settle_faint_spots(const Execution& execution, const C
   if (!may_be_faint(config, frames, sizes_differ)) return std::nullopt;
   std::vector<Detections> sample;
   std::vector<double> spots;
+  bool faint = false;
   for (std::size_t k = 0; k < std::min(kSampled, frames); ++k) {
     SampledFrame seen = look(k);
-    if (k == 0 && !seen.faint) return std::nullopt;
+    faint = faint || seen.faint;
+    if (!faint && (k + 1 == kTried || seen.found.size() >= kEnoughSpots)) return std::nullopt;
     spots.push_back(static_cast<double>(seen.found.size()));
     sample.push_back(std::move(seen.found));
   }

@@ -34,8 +34,8 @@ struct SampledFrame {
 /// many links between the spots of the first frames bridge frames in which their particle is missed. The
 /// first frames are those of the whole series whatever input.frames is, so that parts of a series agree. None
 /// if few are missed, if a setting decides which maxima are spots, if spots differ in size, if frames are not
-/// linked as one series with gaps, or if there are too few. `look(k)`: searches the k-th frame; called once
-/// if the first frame is not faint. Throws as `look` and link_series do.
+/// linked as one series with gaps, or if there are too few. `look(k)`: searches the k-th frame; called at
+/// most three times if these are not faint. Throws as `look` and link_series do.
 std::optional<FaintSpots> settle_faint_spots(const Execution& execution, const Config& config,
                                              const io::SeriesInfo& info, bool sizes_differ,
                                              const std::function<SampledFrame(std::size_t)>& look);

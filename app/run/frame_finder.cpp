@@ -75,7 +75,7 @@ bool finds_labels(const Config& config) {
 }
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console, std::vector<int> devices)
+                         Console& console, std::vector<int> devices, Purpose purpose)
     : executions_{execution}, config_(config), source_(source) {
   const io::SeriesInfo& info = source.info();
   check_camera(config.detection);
@@ -99,6 +99,7 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
                            radius_->largest_um ? " to " + text(*radius_->largest_um) : "",
                            info.shape.nz == 1 ? "" : "z, ", radius_->source));
   settle_camera(all_threads, console);
+  if (purpose == Purpose::tracks) settle_faint(all_threads, console);
 }
 
 void FrameFinder::settle_camera(const Execution& execution, Console& console) {
@@ -114,6 +115,21 @@ void FrameFinder::settle_camera(const Execution& execution, Console& console) {
   };
   camera_ = app::settle_camera(config_.detection, tried, noise_of, console);
   if (camera_) console.note("camera: " + camera_text(*camera_));
+}
+
+void FrameFinder::settle_faint(const Execution& execution, Console& console) {
+  const std::vector<std::int32_t> frames = kept_frames(source_.info().frames, config_.input.frame_step);
+  tracking::DetectionOptions searching = options();
+  searching.refine = tracking::Refine::parabola;
+  const auto look = [&](std::size_t k) {
+    stop_if_interrupted("interrupted while looking for faint spots in some frames");
+    tracking::DetectionReport report;
+    SampledFrame seen{find_with(execution, read(frames[k]), searching, report), false};
+    seen.faint = report.faint;
+    return seen;
+  };
+  faint_ = settle_faint_spots(execution, config_, source_.info(), radius_->largest_um.has_value(), look);
+  if (faint_) console.note(faint_text(*faint_));
 }
 
 /// On a GPU some frames are uploaded, searched and fitted while the threshold of others is chosen on the CPU.
@@ -173,6 +189,7 @@ tracking::DetectionOptions FrameFinder::options() const {
   options.max_count = d.max_count;
   options.polarity = radius_->polarity;
   options.false_positives_per_frame = d.false_positives_per_frame;
+  if (faint_) options.false_positives_per_frame = faint_->false_per_frame;
   options.refine = d.refine;
   if (camera_) options.camera = camera_->model;
   return options;

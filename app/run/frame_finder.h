@@ -16,6 +16,7 @@
 #include "app/options/config.h"
 #include "app/run/camera.h"
 #include "app/run/companion.h"
+#include "app/run/faint_spots.h"
 #include "app/run/spot_radius.h"
 
 namespace motes::app {
@@ -25,11 +26,11 @@ bool finds_labels(const Config& config);
 
 class FrameFinder {
  public:
-  /// Opens the mask or labels; determines the radii (choose_radius), then the camera. `source` must outlive
-  /// this. On GPUs, frames go to `devices` (if empty: to execution.device). Throws Interrupted, and as io and
-  /// tracking do.
+  /// Opens the mask or labels; determines the radii (choose_radius), then the camera, and for tracks whether
+  /// spots are faint (settle_faint_spots). `source` must outlive this. On GPUs, frames go to `devices` (if
+  /// empty: to execution.device). Throws Interrupted, and as io and tracking do.
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console,
-              std::vector<int> devices = {});
+              std::vector<int> devices = {}, Purpose purpose = Purpose::spots);
 
   /// Detections in a frame of the series: look_at, then settle. `report`: filled as by detect_spots.
   Detections find(const VolumeFrame& frame, tracking::DetectionReport& report);
@@ -68,6 +69,8 @@ class FrameFinder {
   const std::optional<SpotRadius>& radius() const { return radius_; }
   /// None: fits estimate the noise of each frame.
   const std::optional<Camera>& camera() const { return camera_; }
+  /// None: only spots that stand out from the noise of their frame are found, or the settings decide.
+  const std::optional<FaintSpots>& faint() const { return faint_; }
 
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
@@ -80,6 +83,7 @@ class FrameFinder {
   Detections find_labels(const VolumeFrame& frame);
   void settle_executions(const Execution& execution, std::vector<int> devices);
   void settle_camera(const Execution& execution, Console& console);
+  void settle_faint(const Execution& execution, Console& console);
 
   /// The execution that settle() uses.
   const Execution& settling() const { return settling_ ? *settling_ : executions_.front(); }
@@ -91,6 +95,7 @@ class FrameFinder {
   std::unique_ptr<Companion> mask_, labels_;
   std::optional<SpotRadius> radius_;
   std::optional<Camera> camera_;
+  std::optional<FaintSpots> faint_;
   io::FrameSource& source_;
   std::mutex reading_;  ///< of source_
   std::optional<bool> series_shows_spots_;

@@ -53,6 +53,7 @@ void write_config(const std::filesystem::path& path, const Config& config, const
                   const TrackSet& tracks, const LinkedSeries& linked) {
   std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
   if (series.camera) effective += "# camera: " + camera_text(*series.camera) + "\n";
+  if (series.faint) effective += "# " + faint_text(*series.faint) + "\n";
   if (linked.series)
     for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
       effective += "# " + line + "\n";

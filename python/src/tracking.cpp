@@ -72,9 +72,9 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
   app::hear_interrupts();
   const Execution execution = app::execution_of(config);
   Tracked out;
-  out.series = input.source
-                   ? app::detect_series(execution, config, *input.source, kept.console, hooks, nullptr)
-                   : app::series_of_points(std::move(input.points), config);
+  out.series = input.source ? app::detect_series(execution, config, *input.source, kept.console, hooks,
+                                                 app::Purpose::tracks, nullptr)
+                            : app::series_of_points(std::move(input.points), config);
   app::PointSeries& series = out.series;
   const app::PointCheck check = app::check_points(execution, series.frames, config.input.path);
   out.choice = app::choose_gate(execution, config, series.frames, check, series.dt_s, series.length_unit,
@@ -159,7 +159,8 @@ nb::dict detect_frames(nb::callable read, std::int32_t frames, const std::vector
   Tracked found;
   found.series = interruptible([&] {
     app::hear_interrupts();
-    return app::detect_series(app::execution_of(config), config, source, kept.console, hooks, nullptr);
+    return app::detect_series(app::execution_of(config), config, source, kept.console, hooks,
+                              app::Purpose::spots, nullptr);
   });
   return tracked_dict(std::move(found), kept);
 }

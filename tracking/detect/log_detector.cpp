@@ -184,6 +184,7 @@ Detections within(const VolumeFrame& frame, const std::vector<std::uint8_t>& is_
 void note(std::span<const Spots> all, DetectionReport& report) {
   report.threshold = all.front().threshold;
   for (const Spots& spots : all) report.blends = report.blends || spots.blends;
+  report.faint = all.size() == 1 && all.front().faint;
   for (const Spots& spots : all)
     for (const std::string& warning : spots.warnings)
       if (std::find(report.warnings.begin(), report.warnings.end(), warning) == report.warnings.end())

@@ -26,6 +26,7 @@ Spots spots_by_evidence(SpotSearch& search) {
   spots.threshold = choice.level;
   spots.hot_voxels = choice.hot_voxels;
   spots.blends = choice.blends;
+  spots.faint = choice.faint;
   spots.warnings = choice.warnings;
   for (const ChosenSpot& spot : choice.spots) spots.scores.push_back(spot.score);
   spots.peaks = search.refined(choice.spots);

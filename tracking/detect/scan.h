@@ -20,6 +20,7 @@ struct Spots {
   double threshold = 0;        ///< the one used
   bool hot_voxels = false;
   bool blends = false;
+  bool faint = false;
   std::vector<std::string> warnings;
 };
 

@@ -371,18 +371,16 @@ void warn_of_wide_noise(double stretch, double level, Choice& choice) {
 /// Warns if so many spots score near the level that others must be below it.
 void warn_of_faint(Choice& choice) {
   constexpr double kNear = 1.15, kNearShare = 0.2;
-  constexpr std::size_t kFalsePerSpot = 2;
   const std::size_t all = choice.spots.size();
   const auto near = static_cast<std::size_t>(
       std::count_if(choice.spots.begin(), choice.spots.end(),
                     [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
-  if (near <= kFewToWarn || static_cast<double>(near) <= kNearShare * static_cast<double>(all)) return;
-  choice.warnings.push_back(
-      std::to_string(near) + " of " + std::to_string(all) +
-      " spots are hardly stronger than noise, so others are probably missed; to track particles over many "
-      "frames, set detection.false_positives_per_frame: " +
-      std::to_string(kFalsePerSpot * all) +
-      " and linking.min_length: 3; linking then tells most spots from noise");
+  choice.faint = near > kFewToWarn && static_cast<double>(near) > kNearShare * static_cast<double>(all);
+  if (choice.faint)
+    choice.warnings.push_back(std::to_string(near) + " of " + std::to_string(all) +
+                              " spots are hardly stronger than noise, so others are probably missed; motes "
+                              "track accepts more noise to find them if tracks have many gaps, or as much as "
+                              "detection.false_positives_per_frame says");
 }
 
 }  // namespace

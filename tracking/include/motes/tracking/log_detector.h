@@ -61,6 +61,7 @@ struct DetectionReport {
   std::int64_t local_maxima = 0;      ///< before the threshold
   std::int64_t missing_voxels = 0;    ///< NaN, not searched
   bool blends = false;                ///< at some scale the strong maxima continue the noise without a gap
+  bool faint = false;                 ///< so many spots score hardly more than noise that others are missed
   bool shapes_differ = false;         ///< fitted spots differ in shape, as lumps or gaps of a texture do
   Backend backend = Backend::cpu;     ///< where the frame was searched: cpu or cuda
   std::vector<std::string> warnings;  ///< one line each, with the figures behind it
