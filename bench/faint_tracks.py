@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tracks of faint spots, with the automatic number of spots and with more spots than noise would allow:
+"""Tracks of faint spots, with the automatic number of false spots and with twice the number of spots:
 
     python3 bench/faint_tracks.py FILE.csv [--motes build/release/bin/motes]
 
 Simulates 20 frames of Brownian particles of standard deviation 1.2 pixels, in a plane (150 particles, 512 x 512
 pixels) and in a stack (300 particles, 512 x 512 x 10 voxels), tracks them and scores the tracks by the Particle
 Tracking Challenge's measures, gate 3 pixels. `more`: detection.false_positives_per_frame is twice the number of
-spots that the automatic choice finds in a frame, linking.min_length is 3. Medians over three seeds.
+spots that `motes detect` finds in a frame, linking.min_length is 3. Medians over three seeds.
 """
 
 import argparse
@@ -32,15 +32,21 @@ SCENES = {
 SNRS = {"plane": [1.5, 2, 2.5, 3, 4], "stack": [1, 1.5, 2, 4]}
 
 
+def spots_per_frame(motes, folder, frames):
+    """Mean number of spots that `motes detect` finds in a frame."""
+    subprocess.run([motes, "detect", f"{folder}/simulated/frames/frames.ome.tif", "-o", f"{folder}/spots.csv",
+                    "--quiet"], check=True, capture_output=True)
+    return (len(pathlib.Path(folder, "spots.csv").read_text().splitlines()) - 1) / frames
+
+
 def tracked(motes, folder, name, settings):
-    """Scores of the tracks, and the mean number of spots in a frame."""
+    """Scores of the tracks."""
     subprocess.run([motes, "track", f"{folder}/simulated/frames/frames.ome.tif", "-o", f"{folder}/{name}", "--quiet",
                     "--set", "output.vtk=false", *settings], check=True, capture_output=True)
     out = subprocess.run([motes, "score", "--truth", f"{folder}/simulated/truth.h5", "--tracks",
                           f"{folder}/{name}/tracks.h5", "--gate", "0.3", "--quiet", "--json", "-"],
                          check=True, capture_output=True, text=True).stdout
-    frames = json.loads(pathlib.Path(folder, name, "report.json").read_text())["frames"]
-    return json.loads(out), statistics.mean(frame["detections"] for frame in frames)
+    return json.loads(out)
 
 
 def main():
@@ -60,13 +66,11 @@ def main():
                     pathlib.Path(folder, "s.yaml").write_text(COMMON.format(snr=snr, seed=seed, **values))
                     subprocess.run([options.motes, "simulate", f"{folder}/s.yaml", "-o", f"{folder}/simulated",
                                     "--quiet"], check=True, capture_output=True)
-                    scores, spots = tracked(options.motes, folder, "auto", [])
-                    rows["auto"].append(scores)
-                    rate = max(1, round(2 * spots))
-                    scores, _ = tracked(options.motes, folder, "more",
-                                        ["--set", f"detection.false_positives_per_frame={rate}",
-                                         "--set", "linking.min_length=3"])
-                    rows["more"].append(scores)
+                    rows["auto"].append(tracked(options.motes, folder, "auto", []))
+                    rate = max(1, round(2 * spots_per_frame(options.motes, folder, 20)))
+                    rows["more"].append(tracked(options.motes, folder, "more",
+                                                ["--set", f"detection.false_positives_per_frame={rate}",
+                                                 "--set", "linking.min_length=3"]))
             for name, scores in rows.items():
                 values_of = [statistics.median(s[key] for s in scores)
                              for key in ("alpha", "beta", "jsc", "jsc_theta")]

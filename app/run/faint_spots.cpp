@@ -20,8 +20,9 @@ constexpr std::size_t kTried = 3, kEnoughSpots = 20;
 constexpr std::int64_t kFewestLinks = 50;
 /// Share of links over more than one frame from which on too many spots are missed.
 constexpr double kMissed = 0.15;
-/// False spots for each spot of the automatic choice (bench/faint_tracks.py).
+/// False spots for each spot found before, and how often their number is raised (bench/faint_tracks.py).
 constexpr double kFalsePerSpot = 2;
+constexpr int kRounds = 2;
 /// Above this number of detections, frames may be linked pair by pair, which does not tell noise.
 constexpr double kMostDetections = 1e6;
 
@@ -45,26 +46,32 @@ double missed_share(const Execution& execution, const Config& config, const std:
 
 std::optional<FaintSpots> settle_faint_spots(const Execution& execution, const Config& config,
                                              const io::SeriesInfo& info, bool sizes_differ,
-                                             const std::function<SampledFrame(std::size_t)>& look) {
+                                             const LookForSpots& look) {
   const std::size_t frames = kept_frames(info.frames, config.input.frame_step).size();
   if (!may_be_faint(config, frames, sizes_differ)) return std::nullopt;
-  std::vector<Detections> sample;
-  std::vector<double> spots;
-  bool faint = false;
-  for (std::size_t k = 0; k < std::min(kSampled, frames); ++k) {
-    SampledFrame seen = look(k);
-    faint = faint || seen.faint;
-    if (!faint && (k + 1 == kTried || seen.found.size() >= kEnoughSpots)) return std::nullopt;
-    spots.push_back(static_cast<double>(seen.found.size()));
-    sample.push_back(std::move(seen.found));
+  std::optional<double> accepted;
+  double missed_at_first = 0;
+  for (int round = 0; round <= kRounds; ++round) {
+    std::vector<Detections> sample;
+    std::vector<double> spots;
+    bool faint = accepted.has_value();
+    for (std::size_t k = 0; k < std::min(kSampled, frames); ++k) {
+      SampledFrame seen = look(k, accepted);
+      faint = faint || seen.faint;
+      if (!faint && (k + 1 == kTried || seen.found.size() >= kEnoughSpots)) return std::nullopt;
+      spots.push_back(static_cast<double>(seen.found.size()));
+      sample.push_back(std::move(seen.found));
+    }
+    const double missed = missed_share(execution, config, sample);
+    if (round == 0) missed_at_first = missed;
+    if (!(missed > kMissed) || round == kRounds) break;
+    const double more = kFalsePerSpot * quantile(spots, 0.5);
+    if (!(more > 0) || (1 + 1 / kFalsePerSpot) * more * static_cast<double>(frames) > kMostDetections) break;
+    accepted = more;
   }
-  const double accepted = kFalsePerSpot * quantile(spots, 0.5);
-  if (!(accepted > 0) || (1 + 1 / kFalsePerSpot) * accepted * static_cast<double>(frames) > kMostDetections)
-    return std::nullopt;
-  const double missed = missed_share(execution, config, sample);
-  if (!(missed > kMissed)) return std::nullopt;
-  return FaintSpots{accepted, fmt::format("{:.0f} % of the links in the first {} frames bridge gaps",
-                                          100 * missed, sample.size())};
+  if (!accepted) return std::nullopt;
+  return FaintSpots{*accepted, fmt::format("{:.0f} % of the links in the first {} frames bridge gaps",
+                                           100 * missed_at_first, std::min(kSampled, frames))};
 }
 
 std::string faint_text(const FaintSpots& faint) {

@@ -121,8 +121,9 @@ void FrameFinder::settle_faint(const Execution& execution, Console& console) {
   const std::vector<std::int32_t> frames = kept_frames(source_.info().frames, config_.input.frame_step);
   tracking::DetectionOptions searching = options();
   searching.refine = tracking::Refine::parabola;
-  const auto look = [&](std::size_t k) {
+  const auto look = [&](std::size_t k, std::optional<double> false_spots) {
     stop_if_interrupted("interrupted while looking for faint spots in some frames");
+    searching.false_positives_per_frame = false_spots;
     tracking::DetectionReport report;
     SampledFrame seen{find_with(execution, read(frames[k]), searching, report), false};
     seen.faint = report.faint;

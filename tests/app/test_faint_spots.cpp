@@ -71,25 +71,30 @@ TEST_CASE("More false spots are accepted if spots are faint and links bridge man
   io::SeriesInfo info;
   info.frames = 30;
   std::size_t looked = 0;
-  const auto settle = [&](double missed, bool faint) {
+  // Shares of missed spots with the automatic choice, and with more false spots.
+  const auto settle = [&](double missed, double missed_then, bool faint) {
     looked = 0;
-    return app::settle_faint_spots({2}, config, info, false, [&](std::size_t k) {
+    return app::settle_faint_spots({2}, config, info, false, [&](std::size_t k, std::optional<double> more) {
       ++looked;
-      return seen(k, missed, faint);
+      return seen(k, more ? missed_then : missed, faint);
     });
   };
-  const auto faint = settle(0.3, true);
-  REQUIRE(faint);
-  CHECK(faint->false_per_frame == Approx(2 * 0.7 * 60).epsilon(0.1));
-  CHECK(looked == 20);
-  CHECK_FALSE(settle(0.05, true));
-  CHECK_FALSE(settle(0.3, false));
+  const auto once = settle(0.3, 0.05, true);
+  REQUIRE(once);
+  CHECK(once->false_per_frame == Approx(2 * 0.7 * 60).epsilon(0.1));
+  CHECK(looked == 40);
+  const auto twice = settle(0.5, 0.3, true);
+  REQUIRE(twice);
+  CHECK(twice->false_per_frame == Approx(2 * 0.7 * 60).epsilon(0.1));
+  CHECK(looked == 60);
+  CHECK_FALSE(settle(0.05, 0, true));
+  CHECK_FALSE(settle(0.3, 0, false));
   CHECK(looked <= 3);
   config.detection.false_positives_per_frame = 5;
-  CHECK_FALSE(settle(0.3, true));
+  CHECK_FALSE(settle(0.3, 0, true));
   config.detection.false_positives_per_frame.reset();
   config.linking.max_gap = 0;
-  CHECK_FALSE(settle(0.3, true));
+  CHECK_FALSE(settle(0.3, 0, true));
 }
 
 TEST_CASE("Faint spots are tracked through noise, clear spots as before") {
