@@ -195,9 +195,8 @@ TrackSet kept_tracks(const Config& config, const PointSeries& series, const Link
   const auto count = std::count(noise.begin(), noise.end(), 1);
   if (count == 0) return tracks;
   console.note(
-      fmt::format("{} on no track score like noise and are left out of the tracks; "
-                  "linking.min_length: 1 keeps them",
-                  counted(count, "spots")));
+      fmt::format("{} of few points score like noise and are left out; linking.min_length: 1 keeps them",
+                  counted(count, "tracks")));
   return without_tracks(std::move(tracks), noise);
 }
 

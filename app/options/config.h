@@ -82,7 +82,7 @@ struct Config {
     tracking::Events events = tracking::Events::automatic;
     bool confidence = true;
     double min_confidence = 0;
-    std::optional<std::int64_t> min_length;  ///< none: 1, but without single spots that may be noise
+    std::optional<std::int64_t> min_length;  ///< none: 1, but without short tracks that may be noise
     double gate_share = tracking::kGateShare;
     std::optional<std::vector<std::string>> features;  ///< none: all; {"none"}: no properties
     std::optional<double> exclusion_um;                ///< none: estimated

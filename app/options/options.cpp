@@ -166,7 +166,7 @@ void add_linking(std::vector<Option>& table) {
                       "Series: cut links with a lower probability of being right."));
   table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
                       MOTES_AT(linking.min_length),
-                      "Leave out tracks of fewer points; their detections stay. auto: 1, but single spots "
+                      "Leave out tracks of fewer points; their detections stay. auto: 1, but short tracks "
                       "that score like noise (threshold auto) are left out."));
   table.push_back(row("linking.features", "",
                       word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
