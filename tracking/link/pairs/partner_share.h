@@ -12,8 +12,9 @@ namespace motes::tracking {
 /// partner is wrong, even if it is likely. O(points of sampled frames).
 double sure_partners(const Execution& execution, const SeriesPoints& points);
 
-/// About the median displacement of particles from one frame to the next: the length up to which half of the
-/// excess of pairs over chance is found. 0: there is no excess. O(points of sampled frames).
+/// About the median displacement of particles from one frame to the next; 0 if it is not seen. Chance gives
+/// as many near points in the next frame as in the same frame; particles that move little give more. This is
+/// the distance within which half of these additional points lie. O(points of sampled frames).
 double partner_distance(const Execution& execution, const SeriesPoints& points);
 
 }  // namespace motes::tracking

@@ -25,9 +25,11 @@ std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesO
                                        SeriesLinks& out);
 
 /// Rounds without prediction that start from the displacements and the share of partners that pair counts
-/// show, and take the others for false detections; replace `best` if they are more likely. (If most
-/// detections are false, their links to nearest neighbours hide the displacements of particles.) Tried only
-/// if few detections surely have a partner, but `best` links most.
+/// show, and take the others for false detections; replace `best` if they are more likely. Detections on
+/// no track cost no penalty here (kNatsOfFalse) if they do not move on as particles do. (If most detections
+/// are false, their links to nearest neighbours hide the displacements of particles.) Tried only if few
+/// detections surely have a partner but `best` links most, and if particles move far less than their
+/// spacing. Returns whether `best` was replaced.
 bool start_among_false(const Execution& execution, const SeriesOptions& options,
                        const std::function<void(int)>& done, Rounds& best, SeriesLinks& out);
 
