@@ -57,7 +57,7 @@ double smooth_at(const Source& source, const Place& place) {
   std::array<Weights, 3> along;
   for (std::size_t a = 0; a < 3; ++a)
     along[a] = weights_of(source.size[a], source.to_blocks(place[a], a), std::sqrt(0.5) * source.sigma[a]);
-  const auto& [wx, wy, wz] = along;
+  const Weights &wx = along[0], &wy = along[1], &wz = along[2];
   double value = 0;
   source.read([&](const auto* voxels) {
     for (std::size_t z = 0; z < wz.index.size(); ++z)
