@@ -311,7 +311,17 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
   return out;
 }
 
-/// A table as it is; of detections at one place the first stands for all.
+/// Adds the values of the columns that are neither places nor the truth.
+void add_properties(const std::map<std::string, std::vector<double>>& table, std::size_t row, Detections& d) {
+  std::size_t k = 0;
+  for (const auto& [name, values] : table) {
+    if (name == "particle" || name == "frame" || name == "x" || name == "y" || name == "z") continue;
+    if (k == d.properties.size()) d.properties.push_back({name, {}});
+    d.properties[k++].values.push_back(values[row]);
+  }
+}
+
+/// A table as it is, other columns as properties; of detections at one place the first stands for all.
 Series table_series(const std::string& file) {
   const auto table = read_csv(file, {"particle", "frame", "x", "y", "z"});
   const auto column = [&](const char* name, std::size_t k) { return table.at(name)[k]; };
@@ -327,6 +337,7 @@ Series table_series(const std::string& file) {
   for (std::size_t k = 0; k < rows; ++k) {
     Detections& d = out.frames[static_cast<std::size_t>(column("frame", k))];
     d.x_um.push_back(column("x", k)), d.y_um.push_back(column("y", k)), d.z_um.push_back(column("z", k));
+    add_properties(table, k, d);
     const auto pooled = static_cast<std::int64_t>(k);
     const auto particle = static_cast<std::int64_t>(column("particle", k));
     const auto [place, fresh] =

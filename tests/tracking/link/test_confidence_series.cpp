@@ -191,7 +191,7 @@ TEST_CASE("a simulated series is linked alike from given parameters and from gue
     const auto like = detail::simulate_like(links, {}, 2000, 1);
     CHECK(like.first_frame + std::ssize(like.frames) <= 16);
     const SeriesLinks first = link_series({}, like.frames, options);
-    const SeriesLinks again = detail::link_again({}, like.frames, like.first_frame, links, options);
+    const SeriesLinks again = detail::link_again({}, like, links, options);
     CHECK(again.rounds < first.rounds);
     double differ = 0;
     for (std::size_t i = 0; i < first.linking.next.size(); ++i)

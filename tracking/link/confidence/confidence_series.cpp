@@ -66,7 +66,7 @@ Untried untried_like(const SeriesLinks& links) {
 Trial judge(const Execution& execution, const SimulatedSeries& series, const SeriesLinks& like,
             const SeriesOptions& options) {
   Trial out;
-  out.links = can_link_again(like) ? link_again(execution, series.frames, series.first_frame, like, options)
+  out.links = can_link_again(like) ? link_again(execution, series, like, options)
                                    : link_series(execution, series.frames, options, untried_like(like), {});
   const SeriesLinks& links = out.links;
   const std::vector<double> odds = link_log_odds(execution, links, link_prediction(execution, links));

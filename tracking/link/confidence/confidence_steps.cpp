@@ -225,7 +225,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   out.linking = detail::select_links(links.linking, order, place);
   out.prediction = detail::select_prediction(links.prediction, order);
   for (Index& k : out.jumped) k = place[at(k)];
-  out.points.log_odds.clear();
+  if (!out.used.empty()) out.points.log_odds.clear();
   out.used.clear();
   out.divisions.list.clear();
   return out;

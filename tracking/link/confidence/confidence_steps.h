@@ -41,6 +41,7 @@ Calibration calibrate(const std::vector<std::pair<double, bool>>& links);
 struct SimulatedSeries {
   std::vector<Detections> frames;
   std::vector<std::vector<std::int64_t>> particle;  ///< [frames][detections], -1 false
+  std::vector<double> log_odds;  ///< [detections of all frames] SeriesPoints::log_odds; empty: not known
   std::int32_t first_frame = 0;  ///< the frame of the linked series that the first frame resembles
 };
 

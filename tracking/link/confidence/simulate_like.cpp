@@ -145,7 +145,7 @@ class Simulation {
   }
 
   /// For each frame, where tracks start and what share of them ends, so that the simulated series grows like
-  /// the real one.
+  /// the real one. Also the log-odds of its detections.
   void gather_turnover() {
     started_.resize(at(points_.frames()));
     ended_.resize(at(points_.frames()));
@@ -155,6 +155,8 @@ class Simulation {
       const auto t = at(points_.slot[i]);
       if (next && !previous) started_[t].push_back(points_.at[i]);
       if (next || previous) tracked[t] += 1, ended_[t] += !next;
+      if (!points_.log_odds.empty())
+        (next || previous ? odds_ : odds_of_false_).push_back(points_.log_odds[i]);
     }
     for (std::size_t t = 0; t < ended_.size(); ++t) ended_[t] /= std::max(tracked[t], 1.0);
   }
@@ -272,6 +274,9 @@ class Simulation {
       const Vec3 p = to_grid(points_, place);
       d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
       names.push_back(number);
+      if (points_.log_odds.empty()) continue;
+      const std::vector<double>& odds = number < 0 && !odds_of_false_.empty() ? odds_of_false_ : odds_;
+      out.log_odds.push_back(odds[rng_() % odds.size()]);
     }
     out.frames.push_back(std::move(d));
     out.particle.push_back(std::move(names));
@@ -378,9 +383,10 @@ class Simulation {
   std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each detection
   std::vector<Steps> steps_;
   std::vector<Particle> particles_;
-  std::vector<std::vector<Vec3>> started_;  ///< [frames] first positions of tracks
-  std::vector<double> ended_;               ///< [frames] share of the tracks that end
-  bool part_ = false;                       ///< only the detections around middle_ are simulated
+  std::vector<std::vector<Vec3>> started_;    ///< [frames] first positions of tracks
+  std::vector<double> ended_;                 ///< [frames] share of the tracks that end
+  std::vector<double> odds_, odds_of_false_;  ///< log-odds of detections on tracks, and of others
+  bool part_ = false;                         ///< only the detections around middle_ are simulated
   Vec3 middle_;
   double part2_ = 0;  ///< squared radius of that part
   std::int64_t count_ = 0;

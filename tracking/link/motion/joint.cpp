@@ -97,7 +97,8 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
       const double density = points.density_at(i), unit = 1 / model.scale[at(t)];
       out.end[i] = std::exp(-model.end_cost(last - t));
       out.birth[i] = std::exp(-model.birth_cost(density, t)) / density;
-      out.alone[i] = model.clutter + out.birth[i] * out.end[i];
+      const double lost = points.log_odds.empty() ? model.clutter : std::exp(-points.log_odds[i]);
+      out.alone[i] = lost + out.birth[i] * out.end[i];
       moves.clear();
       for (Offset f = candidates.row_offsets[i]; f < candidates.row_offsets[i + 1]; ++f) {
         const Index j = candidates.to[at(f)];

@@ -30,6 +30,7 @@
 #include "tracking/link/series/nodes.h"
 #include "tracking/link/series/options.h"
 #include "tracking/link/series/pairs.h"
+#include "tracking/link/series/particle_odds.h"
 #include "tracking/link/series/reason.h"
 #include "tracking/link/series/restore.h"
 #include "tracking/link/series/rounds.h"
@@ -365,6 +366,19 @@ Rounds best_linking(const Execution& execution, SeriesPoints& points, const Seri
   return linking_like(execution, points, options, done, choice, chosen, out);
 }
 
+/// Links again if properties tell which detections are false. Twice the time then.
+Rounds with_particle_odds(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
+                          const std::function<void(int)>& done, const detail::Untried& untried, Rounds best,
+                          SeriesLinks& out) {
+  if (std::ssize(points.at) > options.most_in_block) return best;
+  auto odds = particle_odds(execution, points, best.solution_.linking, best.model_.clutter);
+  if (!odds) return best;
+  points.log_odds = std::move(*odds);
+  out.evidence = {}, out.skipped.clear();
+  out.drift = out.rotation = out.persistent = out.joint = false;
+  return best_linking(execution, points, options, done, untried, out);
+}
+
 /// Rejects extreme units of length: costs are limited logarithms of densities, so links would be wrong.
 void check_unit(const SeriesPoints& points) {
   constexpr double kMostSpacing = 1e20;
@@ -456,6 +470,7 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
   if (linked.size() <= kMostForField)
     linked.partners = sure_partners(execution, linked), linked.crowding = crowding_of(execution, linked);
   Rounds best = best_linking(execution, linked, options, done, untried, out);
+  if (!nodes) best = with_particle_odds(execution, linked, options, done, untried, std::move(best), out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   if (const auto all = static_cast<std::int64_t>(linked.size()); out.chosen_on < all)
     out.reason += "; first estimates on " + std::to_string(out.chosen_on) + " of " + std::to_string(all) +

@@ -11,6 +11,7 @@
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/quantile.h>
 
 namespace motes::tracking {
 namespace {
@@ -27,8 +28,26 @@ constexpr double kLeastAgreement = 0.05, kLeastPairs = 50;
 constexpr double kRidge = 2, kMostLogOdds = 9, kSettled = 1e-4;
 constexpr int kMostSteps = 12;
 
+/// Tracks that label particles have at least this share of the median length, and at least kLeastLength
+/// detections unless the series is short.
+constexpr double kPartOfMedian = 0.25;
+constexpr std::size_t kLeastLength = 3;
+constexpr std::int32_t kShortSeries = 12;
+
 std::uint16_t distance_bin(double distance) {
   return static_cast<std::uint16_t>(std::upper_bound(kCuts.begin(), kCuts.end(), distance) - kCuts.begin());
+}
+
+/// [points] length of the track of each detection.
+std::vector<std::size_t> track_lengths(const SeriesLinking& linking) {
+  std::vector<std::size_t> out(linking.next.size(), 0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (linking.previous[i] >= 0) continue;
+    std::size_t length = 0;
+    for (auto j = static_cast<Index>(i); j >= 0; j = linking.next[at(j)]) ++length;
+    for (auto j = static_cast<Index>(i); j >= 0; j = linking.next[at(j)]) out[at(j)] = length;
+  }
+  return out;
 }
 
 /// A property as ranks, with the side of particles up.
@@ -137,6 +156,20 @@ std::vector<double> frame_ranks(const SeriesPoints& points, const std::vector<do
     }
   }
   return ranks;
+}
+
+std::vector<char> on_long_tracks(const SeriesPoints& points, const SeriesLinking& linking,
+                                 std::span<const char> kept) {
+  const std::vector<std::size_t> length = track_lengths(linking);
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i] != 0) lengths.push_back(static_cast<double>(length[i]));
+  std::size_t least = 2;
+  if (points.frames() > kShortSeries && !lengths.empty())
+    least = std::max(kLeastLength, static_cast<std::size_t>(kPartOfMedian * quantile(lengths, 0.5)));
+  std::vector<char> out(kept.size(), 0);
+  for (std::size_t i = 0; i < kept.size(); ++i) out[i] = kept[i] != 0 && length[i] >= least;
+  return out;
 }
 
 Agreement agreement_with(const SeriesPoints& points, const CloseNeighbours& close,

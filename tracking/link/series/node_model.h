@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/tracking/series_model.h>
 #include <motes/tracking/series_points.h>
 
 #include "tracking/link/series/close_pairs.h"
@@ -44,6 +45,11 @@ NodeFeatures node_features(const Execution& execution, const SeriesPoints& point
                            const CloseNeighbours& close, const std::vector<double>& side);
 
 inline constexpr std::size_t kMostProperties = 6;
+
+/// [points] 1: of `kept`, and on a track that is long enough for a particle: a quarter of the median length,
+/// and three detections unless the series is short. O(points).
+std::vector<char> on_long_tracks(const SeriesPoints& points, const SeriesLinking& linking,
+                                 std::span<const char> kept);
 
 /// [points] log-odds, within +-9, of `real` being 1. O(points x features^2 + (sum of widths)^3) per step.
 std::vector<double> fit_log_odds(const NodeFeatures& features, std::span<const char> real);

@@ -30,11 +30,6 @@ constexpr int kRoundsOfEvidence = 2;
 constexpr double kTooClose = 0.7, kPriceOfWeaker = 1.0, kPriceOfStronger = 0.3;
 /// Detections with lower log-odds are left out of the assignment.
 constexpr double kLeastLogOdds = -5;
-/// Tracks that label particles have at least this share of the median length, and at least kLeastLength
-/// detections unless the series is short.
-constexpr double kPartOfMedian = 0.25;
-constexpr std::size_t kLeastLength = 3;
-constexpr std::int32_t kShortSeries = 12;
 /// Limits of the candidates of each detection, as in the rounds of a linking.
 constexpr double kLikelyNats = 12;
 constexpr std::size_t kMostLikely = 20;
@@ -48,33 +43,6 @@ SeriesLinking linking_of_part(const SeriesLinking& linking, const SeriesPart& pa
     out.next[k] = part.part[at(next)];
     out.previous[at(out.next[k])] = static_cast<Index>(k);
   }
-  return out;
-}
-
-/// [points] length of the track of each detection.
-std::vector<std::size_t> track_lengths(const SeriesLinking& linking) {
-  std::vector<std::size_t> out(linking.next.size(), 0);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (linking.previous[i] >= 0) continue;
-    std::size_t length = 0;
-    for (auto j = static_cast<Index>(i); j >= 0; j = linking.next[at(j)]) ++length;
-    for (auto j = static_cast<Index>(i); j >= 0; j = linking.next[at(j)]) out[at(j)] = length;
-  }
-  return out;
-}
-
-/// The kept detections on tracks that are long enough.
-std::vector<char> on_long_tracks(const SeriesPoints& points, const SeriesLinking& linking,
-                                 const std::vector<char>& kept) {
-  const std::vector<std::size_t> length = track_lengths(linking);
-  std::vector<double> lengths;
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    if (kept[i] != 0) lengths.push_back(static_cast<double>(length[i]));
-  std::size_t least = 2;
-  if (points.frames() > kShortSeries && !lengths.empty())
-    least = std::max(kLeastLength, static_cast<std::size_t>(kPartOfMedian * quantile(lengths, 0.5)));
-  std::vector<char> out(kept.size(), 0);
-  for (std::size_t i = 0; i < kept.size(); ++i) out[i] = kept[i] != 0 && length[i] >= least;
   return out;
 }
 

@@ -40,6 +40,7 @@ std::string reason_of(const SeriesLinks& links) {
   if (e.joint)
     text +=
         links.joint ? "; motion over all frames at once" : "; motion over all frames at once is less likely";
+  if (!links.points.log_odds.empty() && links.used.empty()) text += "; properties tell false detections";
   for (const std::string& skipped : links.skipped) text += "; not tried, to save time: " + skipped;
   return text;
 }
