@@ -15,6 +15,7 @@
 #include <motes/tracking/log_detector.h>
 
 #include "app/interrupt.h"
+#include "app/progress.h"
 #include "app/run/detecting.h"
 
 namespace motes::app {
