@@ -19,7 +19,7 @@ constexpr std::size_t kSampled = 20, kFewestFrames = 8;
 constexpr std::size_t kTried = 3, kEnoughSpots = 20;
 constexpr std::int64_t kFewestLinks = 50;
 /// Share of links over more than one frame from which on too many spots are missed.
-constexpr double kMissed = 0.15;
+constexpr double kMissed = 0.05;
 /// False spots for each spot found before, and how often their number is raised (bench/faint_tracks.py).
 constexpr double kFalsePerSpot = 2;
 constexpr int kRounds = 2;

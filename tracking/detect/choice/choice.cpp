@@ -368,15 +368,17 @@ void warn_of_wide_noise(double stretch, double level, Choice& choice) {
                               rounded(level) + "); look at the faintest spots");
 }
 
-/// Warns if so many spots score near the level that others must be below it.
+/// Spots are faint if so many of them score near the level that others must be below it. Warns if these are
+/// twice as many.
 void warn_of_faint(Choice& choice) {
-  constexpr double kNear = 1.15, kNearShare = 0.2;
+  constexpr double kNear = 1.15, kFaintShare = 0.1, kWarnShare = 0.2, kFewestFaint = 3;
   const std::size_t all = choice.spots.size();
   const auto near = static_cast<std::size_t>(
       std::count_if(choice.spots.begin(), choice.spots.end(),
                     [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
-  choice.faint = near > kFewToWarn && static_cast<double>(near) > kNearShare * static_cast<double>(all);
-  if (choice.faint)
+  const auto over = [&](double share) { return static_cast<double>(near) > share * static_cast<double>(all); };
+  choice.faint = static_cast<double>(near) > kFewestFaint && over(kFaintShare);
+  if (near > kFewToWarn && over(kWarnShare))
     choice.warnings.push_back(std::to_string(near) + " of " + std::to_string(all) +
                               " spots are hardly stronger than noise, so others are probably missed; motes "
                               "track accepts more noise to find them if tracks have many gaps, or as much as "
