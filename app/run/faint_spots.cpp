@@ -18,8 +18,9 @@ constexpr std::size_t kSampled = 20, kFewestFrames = 8;
 /// One of the first frames must be faint; a frame with this many spots that is not decides alone.
 constexpr std::size_t kTried = 3, kEnoughSpots = 20;
 constexpr std::int64_t kFewestLinks = 50;
-/// Share of links over more than one frame from which on too many spots are missed.
-constexpr double kMissed = 0.05;
+/// Shares of links over more than one frame from which on too many spots are missed, at first and later, when
+/// more noise may make tracks of its own.
+constexpr double kMissed = 0.05, kStillMissed = 0.15;
 /// False spots for each spot found before, and how often their number is raised (bench/faint_tracks.py).
 constexpr double kFalsePerSpot = 2;
 constexpr int kRounds = 2;
@@ -64,7 +65,7 @@ std::optional<FaintSpots> settle_faint_spots(const Execution& execution, const C
     }
     const double missed = missed_share(execution, config, sample);
     if (round == 0) missed_at_first = missed;
-    if (!(missed > kMissed) || round == kRounds) break;
+    if (!(missed > (round == 0 ? kMissed : kStillMissed)) || round == kRounds) break;
     const double more = kFalsePerSpot * quantile(spots, 0.5);
     if (!(more > 0) || (1 + 1 / kFalsePerSpot) * more * static_cast<double>(frames) > kMostDetections) break;
     accepted = more;
