@@ -188,13 +188,13 @@ void run_merge(Session& session, const MergeArguments& arguments) {
     report["input"]["parts"].push_back(
         {{"file", part.file}, {"frames", range_text(part.range().first, part.range().end)}});
   const std::int64_t count = std::ssize(parts);
-  const PointSeries series = joined(std::move(parts));
+  PointSeries series = joined(std::move(parts));
   session.console.note(fmt::format("{} of {}: {}, numbered {} to {}", counted(count, "parts"),
                                    config.input.path, counted(std::ssize(series.frames), "frames"),
                                    series.frames.front().frame, series.frames.back().frame));
   const OutputFolder folder(arguments.dir, result_stems());
   hear_interrupts();
-  link_and_write(session, config, series, arguments.dir, std::move(report));
+  link_and_write(session, config, std::move(series), arguments.dir, std::move(report));
 }
 
 }  // namespace

@@ -100,26 +100,16 @@ void add_results(ordered_json& report, const PointSeries& series, const GateChoi
   if (linked.confidence) report["linking"]["confidence"] = confidence_json(*linked.confidence, linked.cut);
   report["tracks"] = tracks_json(tracks);
   report["frames_total"] = series.summaries.size();
-  report["pairs_total"] = std::max<std::size_t>(1, series.frames.size()) - 1;
+  report["pairs_total"] = std::max<std::size_t>(1, series.summaries.size()) - 1;
   report["frames"] = frames_json(series.summaries);
-  report["pairs"] =
-      linked.series ? pairs_json(series.frames, *linked.series) : pairs_json(series.frames, linked.pairs);
+  report["pairs"] = linked.series ? pairs_json(series.summaries, *linked.series)
+                                  : pairs_json(series.summaries, linked.pairs);
 }
 
 std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
   return fmt::format("{} of {} in {}", counted(std::ssize(tracks.track_id), "tracks"),
                      counted(std::ssize(tracks.frame), "detections"),
-                     counted(std::ssize(series.frames), "frames"));
-}
-
-/// Frees the links once there are tracks: for a million pairs they take as much memory as the tracks.
-void release_links(const Config& config, LinkedSeries& linked) {
-  for (tracking::PairLinks& pair : linked.pairs) pair.next = {};
-  if (!config.output.pairs && linked.pairs.size() > kReportRows) {
-    linked.pairs.resize(kReportRows);
-    linked.pairs.shrink_to_fit();
-  }
-  system::return_free_memory();
+                     counted(std::ssize(series.summaries), "frames"));
 }
 
 Config track_config(const Session& session, const TrackArguments& arguments) {
@@ -166,15 +156,14 @@ void run_track(Session& session, const TrackArguments& arguments, Communicator* 
   if (input.source) session.stages.tell_work(series.stage);
   on_first_rank(ranks, [&] {
     omp_set_num_threads(thread_count(execution_of(config)));  // the other ranks sleep
-    link_and_write(session, config, series, dir, std::move(report));
+    link_and_write(session, config, std::move(series), dir, std::move(report));
   });
 }
 
-}  // namespace
-
-TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
-  TrackSet tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
-                                  : tracking::build_tracks(series.frames, linked.pairs);
+TrackSet tracks_of(const PointSeries& series, const PooledDetections& detections,
+                   const LinkedSeries& linked) {
+  TrackSet tracks = linked.series ? tracking::build_tracks(detections, *linked.series)
+                                  : tracking::build_tracks(detections, linked.next);
   if (linked.confidence) tracking::add_confidence(*linked.confidence, *linked.series, tracks);
   tracks.length_unit = series.length_unit;
   tracks.dt_s = series.dt_s;
@@ -184,9 +173,11 @@ TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   return tracks;
 }
 
-TrackSet kept_tracks(const Config& config, const PointSeries& series, const LinkedSeries& linked,
-                     Console& console) {
-  TrackSet tracks = tracks_of(series, linked);
+}  // namespace
+
+TrackSet kept_tracks(const Config& config, const PointSeries& series, const PooledDetections& detections,
+                     const LinkedSeries& linked, Console& console) {
+  TrackSet tracks = tracks_of(series, detections, linked);
   if (config.linking.min_length) return without_short_tracks(std::move(tracks), *config.linking.min_length);
   // A given threshold, or a table, defines what a particle is, so no track is removed as noise.
   const bool by_motes = !series.radius_source.empty() && linked.series.has_value();
@@ -204,7 +195,7 @@ std::vector<std::string> result_stems() {
   return {"tracks", "frames", "config", "report", "preview", "pairs"};
 }
 
-void link_and_write(Session& session, const Config& config, const PointSeries& series,
+void link_and_write(Session& session, const Config& config, PointSeries series,
                     const std::filesystem::path& dir, ordered_json report) {
   const Execution execution = execution_of(config);
   Console& console = session.console;
@@ -223,14 +214,17 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   LinkedSeries linked = link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
-  system::return_free_memory();  // the memory of linking, before tracks and files need theirs
-  const TrackSet tracks = kept_tracks(config, series, linked, console);
-  release_links(config, linked);
+  PooledDetections detections = pool_detections(std::move(series.frames));
+  system::return_free_memory();  // of linking and of the frames, before tracks and files need theirs
+  const TrackSet tracks = kept_tracks(config, series, detections, linked, console);
+  linked.next = std::vector<matching::Index>();
+  system::return_free_memory();
   for (const std::string& warning : track_warnings(tracks)) console.warn(warning);
   stages.count(std::ssize(tracks.frame));
 
   stages.begin("write", "files");
-  const std::vector<WrittenFile> files = write_track_outputs(execution, config, dir, series, tracks, linked);
+  const std::vector<WrittenFile> files =
+      write_track_outputs(execution, config, dir, series, std::move(detections), tracks, linked);
   remove_earlier_outputs(dir, files);
   tell_of_thinning(config, series, tracks, console);
   stages.count(std::ssize(files));

@@ -57,7 +57,7 @@ ordered_json frames_json(const std::vector<FrameSummary>& frames) {
   return list;
 }
 
-ordered_json pairs_json(const std::vector<Detections>& frames,
+ordered_json pairs_json(const std::vector<FrameSummary>& frames,
                         const std::vector<tracking::PairLinks>& pairs) {
   ordered_json list = ordered_json::array();
   for (std::size_t k = 0; k < std::min(pairs.size(), kReportRows); ++k) {
@@ -127,7 +127,7 @@ LinkCounts count_links(std::size_t frames, const tracking::SeriesLinks& links) {
 
 }  // namespace
 
-ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
+ordered_json pairs_json(const std::vector<FrameSummary>& frames, const tracking::SeriesLinks& links) {
   ordered_json list = ordered_json::array();
   const LinkCounts counts = count_links(frames.size(), links);
   for (std::size_t k = 0; k + 1 < frames.size() && k < kReportRows; ++k)
@@ -157,7 +157,8 @@ ordered_json divisions_json(const tracking::Divisions& d) {
 }
 
 }  // namespace
-std::string pairs_csv(const std::vector<Detections>& frames, const std::vector<tracking::PairLinks>& pairs) {
+std::string pairs_csv(const std::vector<FrameSummary>& frames,
+                      const std::vector<tracking::PairLinks>& pairs) {
   std::string text = "from,to,solver,backend,status,verified,candidates,links,objective,gap,seconds\n";
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const tracking::PairLinks& pair = pairs[k];
@@ -169,7 +170,7 @@ std::string pairs_csv(const std::vector<Detections>& frames, const std::vector<t
   return text;
 }
 
-std::string pairs_csv(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
+std::string pairs_csv(const std::vector<FrameSummary>& frames, const tracking::SeriesLinks& links) {
   std::string text = "from,to,solver,status,verified,links,gap_links\n";
   const LinkCounts counts = count_links(frames.size(), links);
   for (std::size_t k = 0; k + 1 < frames.size(); ++k)

@@ -33,14 +33,15 @@ nlohmann::ordered_json stages_json(const std::vector<StageTime>& stages);
 /// writes all pairs to a table.
 inline constexpr std::size_t kReportRows = 1000;
 nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
-nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,
+nlohmann::ordered_json pairs_json(const std::vector<FrameSummary>& frames,
                                   const std::vector<tracking::PairLinks>& pairs);
 nlohmann::ordered_json gate_json(const GateChoice& choice);
 /// The same list for a series linked at once.
-nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
+nlohmann::ordered_json pairs_json(const std::vector<FrameSummary>& frames,
+                                  const tracking::SeriesLinks& links);
 /// A table of all pairs, one per line, with a header (output.pairs).
-std::string pairs_csv(const std::vector<Detections>& frames, const std::vector<tracking::PairLinks>& pairs);
-std::string pairs_csv(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
+std::string pairs_csv(const std::vector<FrameSummary>& frames, const std::vector<tracking::PairLinks>& pairs);
+std::string pairs_csv(const std::vector<FrameSummary>& frames, const tracking::SeriesLinks& links);
 nlohmann::ordered_json series_json(const tracking::SeriesLinks& links);
 nlohmann::ordered_json confidence_json(const tracking::Confidence& confidence, std::int64_t cut);
 nlohmann::ordered_json tracks_json(const TrackSet& tracks);

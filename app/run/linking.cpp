@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "app/report/report.h"
 #include "app/run/warnings.h"
 
 namespace motes::app {
@@ -102,9 +105,8 @@ void accept_crowd(const Config& config, const std::string& crowd) {
         fmt::format("{}: {}; remove the copies, or set linking.solver: auto", config.input.path, crowd));
 }
 
-tracking::PairLinks unlinked(const Detections& from) {
+tracking::PairLinks unlinked() {
   tracking::PairLinks links;
-  links.next.assign(from.size(), -1);
   links.solver = "none";
   return links;
 }
@@ -182,6 +184,25 @@ std::string divisions_line(const tracking::Divisions& d) {
     return fmt::format("no divisions: the {} found are too few to tell from chance ({})", d.found, chance);
   return fmt::format("{} divisions (by chance: {}); daughters {:.2f} +- {:.2f} spacings apart", d.list.size(),
                      chance, d.model.separation, d.model.spread);
+}
+
+/// Links each pair of successive frames and keeps the partners, and the pairs that are reported.
+void link_pairs(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
+                const Gate& gate, const std::function<void(std::size_t)>& done, LinkedSeries& linked) {
+  std::vector<std::size_t> offsets{0};
+  for (const Detections& frame : frames) offsets.push_back(offsets.back() + frame.size());
+  linked.next.assign(offsets.back(), -1);
+  const std::size_t pairs = std::max<std::size_t>(1, frames.size()) - 1;
+  linked.pairs.assign(config.output.pairs ? pairs : std::min(pairs, kReportRows), unlinked());
+  if (!gate.bounded()) return;
+  const auto take = [&](std::size_t k, tracking::PairLinks links) {
+    std::copy(links.next.begin(), links.next.end(),
+              linked.next.begin() + static_cast<std::ptrdiff_t>(offsets[k]));
+    if (k >= linked.pairs.size()) return;
+    links.next = std::vector<matching::Index>();
+    linked.pairs[k] = std::move(links);
+  };
+  tracking::link_frames_on(each_device(execution, config), frames, link_options(config, gate), take, done);
 }
 
 }  // namespace
@@ -329,15 +350,13 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
       judge_links(execution, config, options, linked, console);
     else
       warn_of_density(*linked.series, estimate, console);
-  } else if (gate.bounded()) {
-    linked.pairs = tracking::link_frames_on(
-        each_device(execution, config), frames, link_options(config, gate), [&](std::size_t) {
-          progress.advance();
-          stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
-        });
   } else {
-    for (std::size_t k = 0; k + 1 < frames.size(); ++k) linked.pairs.push_back(unlinked(frames[k]));
-    progress.advance(static_cast<std::int64_t>(linked.pairs.size()));
+    const auto done = [&](std::size_t) {
+      progress.advance();
+      stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
+    };
+    link_pairs(execution, config, frames, gate, done, linked);
+    if (!gate.bounded()) progress.advance(std::max<std::int64_t>(1, std::ssize(frames)) - 1);
   }
   progress.finish();
   linked.seconds = progress.seconds();

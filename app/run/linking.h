@@ -36,8 +36,11 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
                        std::optional<double> dt_s, const std::string& unit, Console& console);
 
 struct LinkedSeries {
-  std::vector<tracking::PairLinks> pairs;       ///< [frames - 1]; empty without frames, or if `series` is set
-  std::optional<tracking::SeriesLinks> series;  ///< all frames linked at once
+  /// [detections of all frames], unless `series` is set: the index of the partner in the next frame, -1 none.
+  std::vector<matching::Index> next;
+  /// Of linking by pairs, without their `next`: those that the report lists, or all with output.pairs.
+  std::vector<tracking::PairLinks> pairs;
+  std::optional<tracking::SeriesLinks> series;     ///< all frames linked at once
   std::optional<tracking::Confidence> confidence;  ///< of the series' links
   std::int64_t cut = 0;  ///< links removed for a confidence below linking.min_confidence
   double seconds = 0;

@@ -9,6 +9,7 @@
 
 #include <omp.h>
 
+#include <motes/base/system/memory.h>
 #include <motes/base/timer.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/preview.h>
@@ -39,9 +40,9 @@ std::vector<WrittenFile> run(const std::vector<OutputTask>& tasks, int threads) 
 }
 
 void write_h5(const std::filesystem::path& path, const Config& config, const PointSeries& series,
-              const TrackSet& tracks) {
+              const PooledDetections& detections, const TrackSet& tracks) {
   io::TracksH5Extras extras;
-  extras.frames = &series.frames;
+  extras.detections = &detections;
   extras.voxel_um = series.voxel_um;
   extras.source = config.input.path;
   // Keys that only affect speed or place are left out, so that equal runs give equal files.
@@ -71,8 +72,8 @@ std::future<std::vector<WrittenFile>> beside(std::launch policy,
 }
 
 void write_pairs(const std::filesystem::path& file, const PointSeries& series, const LinkedSeries& linked) {
-  io::write_text(file, linked.series ? pairs_csv(series.frames, *linked.series)
-                                     : pairs_csv(series.frames, linked.pairs));
+  io::write_text(file, linked.series ? pairs_csv(series.summaries, *linked.series)
+                                     : pairs_csv(series.summaries, linked.pairs));
 }
 
 /// The tracks with their coordinates repeated as the properties x, y, z.
@@ -95,10 +96,15 @@ void write_csv(const std::filesystem::path& file, const Config& config, const Tr
 
 std::vector<WrittenFile> write_track_outputs(const Execution& execution, const Config& config,
                                              const std::filesystem::path& dir, const PointSeries& series,
-                                             const TrackSet& tracks, const LinkedSeries& linked) {
+                                             PooledDetections detections, const TrackSet& tracks,
+                                             const LinkedSeries& linked) {
   const std::int32_t step = config.input.frame_step;
   // One thread at a time uses HDF5, and another one VTK, which also makes pictures.
-  std::vector<OutputTask> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
+  std::vector<OutputTask> hdf5{{"tracks.h5", [&] {
+                                  write_h5(dir / "tracks.h5", config, series, detections, tracks);
+                                  detections = PooledDetections();
+                                  system::return_free_memory();
+                                }}};
   std::vector<OutputTask> tables{
       {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},
       {"config.yaml", [&] { write_config(dir / "config.yaml", config, series, tracks, linked); }}};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/tracking/pooled_detections.h>
 #include <motes/tracking/track_set.h>
 
 #include "app/options/config.h"
@@ -20,9 +21,11 @@ struct WrittenFile {
 };
 
 /// Writes the files into `dir`: HDF5 files, tables, and VTK files with the picture in parallel if threads are
-/// allowed. Throws as io's writers.
+/// allowed. `detections`: those of `series`, whose frames are not used; freed once written. Throws as io's
+/// writers.
 std::vector<WrittenFile> write_track_outputs(const Execution& execution, const Config& config,
                                              const std::filesystem::path& dir, const PointSeries& series,
-                                             const TrackSet& tracks, const LinkedSeries& linked);
+                                             PooledDetections detections, const TrackSet& tracks,
+                                             const LinkedSeries& linked);
 
 }  // namespace motes::app

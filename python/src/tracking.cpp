@@ -81,7 +81,7 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
                                 kept.console);
   const app::LinkedSeries linked =
       app::link_series(execution, config, series.frames, out.choice, series.length_unit, kept.console);
-  out.tracks = app::kept_tracks(config, series, linked, kept.console);
+  out.tracks = app::kept_tracks(config, series, pool_detections(series.frames), linked, kept.console);
   return out;
 }
 

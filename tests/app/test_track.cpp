@@ -71,6 +71,28 @@ double link_f1(const std::string& truth, const std::filesystem::path& tracks, co
 
 }  // namespace
 
+TEST_CASE("The report lists the first thousand pairs; output.pairs writes all") {
+  const TempDir dir;
+  std::string table = "frame,x_um,y_um,z_um\n";
+  for (int f = 0; f < 1500; ++f) table += std::to_string(f) + ",1,2,3\n" + std::to_string(f) + ",9,9,9\n";
+  write_file(dir / "t.csv", table);
+  for (const std::string pairs : {"false", "true"}) {
+    const std::filesystem::path out = dir / pairs;
+    must_run({"track", (dir / "t.csv").string(), "-o", out.string(), "--set", "linking.scope=pairs", "--set",
+              "output.pairs=" + pairs});
+    const json report = read_json(out / "report.json");
+    CHECK(report["tracks"]["tracks"] == 2);
+    CHECK(report["pairs_total"] == 1499);
+    REQUIRE(report["pairs"].size() == 1000);
+    CHECK(report["pairs"][999]["from"] == 999);
+    CHECK(report["pairs"][999]["links"] == 2);
+    CHECK(std::filesystem::exists(out / "pairs.csv") == (pairs == "true"));
+  }
+  const std::string text = file_bytes(dir / "true" / "pairs.csv");
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1500);
+  CHECK_THAT(text, Contains("\n1498,1499,jv,cpu,optimal,0,2,2,"));
+}
+
 TEST_CASE("Linked on a GPU, tracks are the same bytes; without a GPU, only auto continues") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();

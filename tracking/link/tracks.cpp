@@ -2,23 +2,21 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <map>
 #include <stdexcept>
-#include <string_view>
+#include <string>
 
 #include <omp.h>
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 #include <motes/tracking/linker.h>
+#include <motes/tracking/pooled_detections.h>
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/pooled_order.h"
 
 namespace motes::tracking {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A detection by frame and index. A series has fewer than 2^32 of both.
 struct Place {
@@ -32,127 +30,86 @@ constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 /// The places of all tracks, track by track, and where each track starts. next(place): the next detection of
 /// the same particle, in a later frame; its frame is kNowhere if there is none.
 template <class Next>
-std::vector<Place> order_by_track(std::span<const Detections> frames, const Next& next_of,
+std::vector<Place> order_by_track(const PooledDetections& points, const Next& next_of,
                                   std::vector<std::int64_t>& offsets) {
-  std::vector<std::size_t> first(1, 0);  // where the places of each frame begin in `at_place`
-  for (const Detections& frame : frames) first.push_back(first.back() + frame.size());
-  std::vector<bool> has_previous(first.back(), false);
+  const auto first = [&](std::size_t f) { return at(points.offsets[f]); };
+  const auto size_of = [&](std::size_t f) { return first(f + 1) - first(f); };
+  std::vector<bool> has_previous(points.points(), false);
   const auto index_of = [&](const Place& p) {
-    if (p.detection >= frames[p.frame].size())
+    if (p.detection >= size_of(p.frame))
       throw std::out_of_range("build_tracks: a link leads to no detection");
-    return first[p.frame] + p.detection;
+    return first(p.frame) + p.detection;
   };
   // First the number of points of a track from here on, then the index of this one in `order`. Frame by
   // frame, for locality: following track by track takes twice as long.
-  std::vector<std::int64_t> at_place(first.back(), 1);
-  for (std::size_t f = frames.size(); f-- > 0;)
-    for (std::size_t d = 0; d < frames[f].size(); ++d)
+  std::vector<std::int64_t> at_place(points.points(), 1);
+  for (std::size_t f = points.frames(); f-- > 0;)
+    for (std::size_t d = 0; d < size_of(f); ++d)
       if (const Place next = next_of({f, d}); next.frame != kNowhere) {
         const std::size_t later = index_of(next);
         has_previous[later] = true;
-        at_place[first[f] + d] += at_place[later];
+        at_place[first(f) + d] += at_place[later];
       }
-  std::vector<Place> order(first.back(), Place{0, 0});
+  std::vector<Place> order(points.points(), Place{0, 0});
   offsets.assign(1, 0);
-  for (std::size_t f = 0; f < frames.size(); ++f) {
-    for (std::size_t d = 0; d < frames[f].size(); ++d) {
-      std::int64_t& place = at_place[first[f] + d];
-      if (!has_previous[first[f] + d]) {
+  for (std::size_t f = 0; f < points.frames(); ++f) {
+    for (std::size_t d = 0; d < size_of(f); ++d) {
+      std::int64_t& place = at_place[first(f) + d];
+      if (!has_previous[first(f) + d]) {
         const std::int64_t begin = offsets.back();
         offsets.push_back(begin + place);
         place = begin;
       }
       order[static_cast<std::size_t>(place)] = {f, d};
       if (const Place next = next_of({f, d}); next.frame != kNowhere)
-        at_place[first[next.frame] + next.detection] = place + 1;
+        at_place[first(next.frame) + next.detection] = place + 1;
     }
   }
   return order;
 }
 
-/// The columns of the frames by name, in the order of their first occurrence. O(columns of all frames), times
-/// a logarithm if their order differs between frames.
-struct NamedColumns {
-  explicit NamedColumns(std::span<const Detections> frames) {
-    std::map<std::string_view, std::size_t> place_of;
-    for (std::size_t f = 0; f < frames.size(); ++f) {
-      for (std::size_t i = 0; i < frames[f].properties.size(); ++i) {
-        const PropertyColumn& column = frames[f].properties[i];
-        std::size_t place = i;
-        if (i >= names.size() || names[i] != column.name)
-          place = place_of.try_emplace(column.name, names.size()).first->second;
-        if (place == names.size()) {
-          names.push_back(column.name);
-          by_frame.emplace_back(frames.size(), nullptr);
-        }
-        by_frame[place][f] = &column.values;
-      }
-    }
-  }
-  std::vector<std::string_view> names;
-  /// [names][frames]; null: the frame lacks the column.
-  std::vector<std::vector<const std::vector<double>*>> by_frame;
-};
-
-/// Columns that any frame has, in a fixed order: radius, intensity and quality, then the others.
-std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames,
-                                              std::span<const Place> order) {
+/// Known columns in a fixed order: radius, intensity and quality, then the others.
+std::vector<PropertyColumn> gather_properties(const PooledDetections& points, std::span<const Place> order) {
   std::vector<PropertyColumn> out;
-  using Member = std::vector<double> Detections::*;
-  const std::pair<const char*, Member> own[] = {{"radius_um", &Detections::radius_um},
-                                                {"intensity", &Detections::intensity},
-                                                {"quality", &Detections::quality}};
-  for (const auto& [name, member] : own) {
-    const bool known = std::any_of(frames.begin(), frames.end(), [&, m = member](const Detections& f) {
-      return std::any_of((f.*m).begin(), (f.*m).end(), [](double value) { return !std::isnan(value); });
-    });
-    if (!known) continue;
+  const auto add = [&](const std::string& name, const std::vector<double>& values) {
     PropertyColumn column{name, {}};
     column.values.reserve(order.size());
-    for (const Place& p : order) {
-      const auto& values = frames[p.frame].*member;
-      column.values.push_back(values.empty() ? kUnknown : values[p.detection]);
-    }
+    for (const Place& p : order) column.values.push_back(values[at(points.offsets[p.frame]) + p.detection]);
     out.push_back(std::move(column));
-  }
-  const NamedColumns named(frames);
-  for (std::size_t i = 0; i < named.names.size(); ++i) {
-    const std::vector<const std::vector<double>*>& by_frame = named.by_frame[i];
-    PropertyColumn column{std::string(named.names[i]), {}};
-    column.values.reserve(order.size());
-    for (const Place& p : order)
-      column.values.push_back(by_frame[p.frame] == nullptr ? kUnknown : (*by_frame[p.frame])[p.detection]);
-    out.push_back(std::move(column));
-  }
+  };
+  if (!points.radius_um.empty()) add("radius_um", points.radius_um);
+  if (!points.intensity.empty()) add("intensity", points.intensity);
+  if (!points.quality.empty()) add("quality", points.quality);
+  for (const PropertyColumn& column : points.properties) add(column.name, column.values);
   return out;
 }
 
 template <class Next>
-TrackSet tracks_along(std::span<const Detections> frames, const Next& next_of) {
+TrackSet tracks_along(const PooledDetections& points, const Next& next_of) {
   TrackSet out;
-  const std::vector<Place> order = order_by_track(frames, next_of, out.track_offsets);
+  const std::vector<Place> order = order_by_track(points, next_of, out.track_offsets);
   out.track_id.resize(out.track_offsets.size() - 1);
   for (std::size_t t = 0; t < out.track_id.size(); ++t) out.track_id[t] = static_cast<std::int64_t>(t);
-  const auto points = std::ssize(order);
   out.frame.resize(order.size());
   out.detection.resize(order.size());
-  for (std::vector<double>* column : {&out.time_s, &out.x_um, &out.y_um, &out.z_um}) column->resize(order.size());
-  // All columns of a block at once: of many short frames each is looked for in memory once, not once a column.
+  for (std::vector<double>* column : {&out.time_s, &out.x_um, &out.y_um, &out.z_um})
+    column->resize(order.size());
   constexpr std::int64_t kBlock = 4096;
-  parallel_for(omp_get_max_threads(), (points + kBlock - 1) / kBlock, [&](std::int64_t block) {
-    for (std::int64_t i = block * kBlock; i < std::min(points, (block + 1) * kBlock); ++i) {
+  const auto count = std::ssize(order);
+  parallel_for(omp_get_max_threads(), (count + kBlock - 1) / kBlock, [&](std::int64_t block) {
+    for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
       const auto k = static_cast<std::size_t>(i);
       const auto [f, d] = order[k];
-      const Detections& frame = frames[f];
-      out.frame[k] = frame.frame;
+      const std::size_t from = at(points.offsets[f]) + d;
+      out.frame[k] = points.frame[f];
       out.detection[k] = d;
-      out.time_s[k] = frame.time_s;
-      out.x_um[k] = frame.x_um[d];
-      out.y_um[k] = frame.y_um[d];
-      out.z_um[k] = frame.z_um[d];
+      out.time_s[k] = points.time_s[f];
+      out.x_um[k] = points.x_um[from];
+      out.y_um[k] = points.y_um[from];
+      out.z_um[k] = points.z_um[from];
     }
   });
-  out.point_properties = gather_properties(frames, order);
+  out.point_properties = gather_properties(points, order);
   return out;
 }
 
@@ -171,31 +128,45 @@ void name_parents(const SeriesLinks& links, TrackSet& tracks) {
 
 }  // namespace
 
-TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
-  if (links.size() + 1 != std::max<std::size_t>(frames.size(), 1))
-    throw std::invalid_argument("build_tracks: one set of links is needed per pair of successive frames");
-  for (std::size_t f = 0; f + 1 < frames.size(); ++f)
-    if (links[f].next.size() != frames[f].size())
-      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) +
-                                  " do not fit its frame");
-  return tracks_along(frames, [&](const Place& place) -> Place {
-    const matching::Index next =
-        place.frame + 1 < frames.size() ? links[place.frame].next[place.detection] : -1;
-    return next < 0 ? Place{kNowhere, 0} : Place{place.frame + 1, at(next)};
+TrackSet build_tracks(const PooledDetections& points, std::span<const matching::Index> next) {
+  if (next.size() != points.points())
+    throw std::invalid_argument("build_tracks: one link is needed per detection");
+  return tracks_along(points, [&](const Place& place) -> Place {
+    const matching::Index there = next[at(points.offsets[place.frame]) + place.detection];
+    if (there < 0 || place.frame + 1 == points.frames()) return {kNowhere, 0};
+    return {place.frame + 1, at(there)};
   });
 }
 
-TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links) {
-  if (links.linking.next.size() != links.points.size() || at(links.points.frames()) != frames.size())
+TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
+  if (links.size() + 1 != std::max<std::size_t>(frames.size(), 1))
+    throw std::invalid_argument("build_tracks: one set of links is needed per pair of successive frames");
+  std::vector<matching::Index> next;
+  for (std::size_t f = 0; f + 1 < frames.size(); ++f) {
+    if (links[f].next.size() != frames[f].size())
+      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) +
+                                  " do not fit its frame");
+    next.insert(next.end(), links[f].next.begin(), links[f].next.end());
+  }
+  if (!frames.empty()) next.resize(next.size() + frames.back().size(), -1);
+  return build_tracks(pool_detections(frames), next);
+}
+
+TrackSet build_tracks(const PooledDetections& points, const SeriesLinks& links) {
+  if (links.linking.next.size() != points.points() || at(links.points.frames()) != points.frames())
     throw std::invalid_argument("build_tracks: the links are those of another series");
-  TrackSet tracks = tracks_along(frames, [&](const Place& place) -> Place {
-    const matching::Index next = links.linking.next[at(links.points.offset[place.frame]) + place.detection];
+  TrackSet tracks = tracks_along(points, [&](const Place& place) -> Place {
+    const matching::Index next = links.linking.next[at(points.offsets[place.frame]) + place.detection];
     if (next < 0) return {kNowhere, 0};
     const auto frame = at(links.points.slot[at(next)]);
     return {frame, at(next - links.points.offset[frame])};
   });
   name_parents(links, tracks);
   return tracks;
+}
+
+TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links) {
+  return build_tracks(pool_detections(frames), links);
 }
 
 }  // namespace motes::tracking

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -17,47 +16,6 @@ using Known = std::vector<double> Detections::*;
 constexpr std::pair<const char*, Known> kOptional[] = {{"radius_um", &Detections::radius_um},
                                                        {"intensity", &Detections::intensity},
                                                        {"quality", &Detections::quality}};
-
-std::vector<double> concatenated(const std::vector<Detections>& frames,
-                                 std::vector<double> Detections::*field) {
-  std::size_t total = 0;
-  for (const Detections& frame : frames) total += frame.size();
-  std::vector<double> all;
-  all.reserve(total);
-  for (const Detections& frame : frames) {
-    all.insert(all.end(), (frame.*field).begin(), (frame.*field).end());
-    if ((frame.*field).size() < frame.size())  // unknown for the whole frame
-      all.insert(all.end(), frame.size(), std::numeric_limits<double>::quiet_NaN());
-  }
-  return all;
-}
-
-/// One column per property name of any frame; NaN if a frame lacks it.
-std::vector<PropertyColumn> concatenated_properties(const std::vector<Detections>& frames,
-                                                    std::size_t total) {
-  std::vector<PropertyColumn> columns;
-  std::map<std::string_view, std::size_t> place_of;
-  std::size_t offset = 0;
-  for (const Detections& frame : frames) {
-    for (const PropertyColumn& column : frame.properties) {
-      const auto [found, is_new] = place_of.try_emplace(column.name, columns.size());
-      if (is_new)
-        columns.push_back(
-            {column.name, std::vector<double>(total, std::numeric_limits<double>::quiet_NaN())});
-      std::copy(column.values.begin(), column.values.end(),
-                columns[found->second].values.begin() + static_cast<std::ptrdiff_t>(offset));
-    }
-    offset += frame.size();
-  }
-  return columns;
-}
-
-bool known_anywhere(const std::vector<Detections>& frames, Known field) {
-  return std::any_of(frames.begin(), frames.end(), [&](const Detections& frame) {
-    return std::any_of((frame.*field).begin(), (frame.*field).end(),
-                       [](double value) { return !std::isnan(value); });
-  });
-}
 
 std::vector<double> read_column(const h5::Reader& file, const std::string& name, std::size_t length) {
   std::vector<double> values = file.doubles(name);
@@ -118,27 +76,24 @@ std::vector<PropertyColumn> read_properties(const h5::Reader& file, const std::s
   return columns;
 }
 
-void write_detections_group(h5::Writer& file, const std::vector<Detections>& frames, bool all) {
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> numbers;
-  std::vector<double> times;
-  for (const Detections& frame : frames) {
-    offsets.push_back(offsets.back() + static_cast<std::int64_t>(frame.size()));
-    numbers.push_back(frame.frame);
-    times.push_back(frame.time_s);
-  }
+void write_detections_group(h5::Writer& file, const PooledDetections& detections, bool all) {
   file.group("/detections");
-  file.dataset("/detections/frame_offsets", offsets);
-  file.dataset("/detections/frame", numbers);
-  file.dataset("/detections/time_s", times);
-  file.dataset("/detections/x_um", concatenated(frames, &Detections::x_um));
-  file.dataset("/detections/y_um", concatenated(frames, &Detections::y_um));
-  file.dataset("/detections/z_um", concatenated(frames, &Detections::z_um));
-  for (const auto& [name, field] : kOptional)
-    if (all || known_anywhere(frames, field))
-      file.dataset(std::string("/detections/") + name, concatenated(frames, field));
-  write_properties(file, "/detections/properties",
-                   concatenated_properties(frames, static_cast<std::size_t>(offsets.back())));
+  file.dataset("/detections/frame_offsets", detections.offsets);
+  file.dataset("/detections/frame", detections.frame);
+  file.dataset("/detections/time_s", detections.time_s);
+  file.dataset("/detections/x_um", detections.x_um);
+  file.dataset("/detections/y_um", detections.y_um);
+  file.dataset("/detections/z_um", detections.z_um);
+  const auto optional = [&](const std::string& name, const std::vector<double>& values) {
+    if (!values.empty())
+      file.dataset(name, values);
+    else if (all)
+      file.dataset(name, std::vector<double>(detections.points(), std::numeric_limits<double>::quiet_NaN()));
+  };
+  optional("/detections/radius_um", detections.radius_um);
+  optional("/detections/intensity", detections.intensity);
+  optional("/detections/quality", detections.quality);
+  write_properties(file, "/detections/properties", detections.properties);
 }
 
 std::vector<Detections> read_detections_group(const h5::Reader& file) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <motes/tracking/detections.h>
+#include <motes/tracking/pooled_detections.h>
 #include <motes/tracking/properties.h>
 
 #include "io/hdf5/h5.h"
@@ -20,7 +20,7 @@ std::vector<PropertyColumn> read_properties(const h5::Reader& file, const std::s
                                             std::size_t length);
 
 /// Omits radius, intensity and quality if they are unknown in all frames and `all` is false.
-void write_detections_group(h5::Writer& file, const std::vector<Detections>& frames, bool all);
+void write_detections_group(h5::Writer& file, const PooledDetections& detections, bool all);
 
 /// Throws InputError if the group contradicts itself or has coordinates that are not finite.
 std::vector<Detections> read_detections_group(const h5::Reader& file);

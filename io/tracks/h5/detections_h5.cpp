@@ -43,7 +43,7 @@ void write_detections_h5(const std::filesystem::path& path, const DetectionSerie
     file.attribute("units", series.length_unit);
     file.attribute("source", origin.source);
     file.attribute("configuration", origin.configuration);
-    detail::write_detections_group(file, series.frames, false);
+    detail::write_detections_group(file, pool_detections(series.frames), false);
     file.close();
   });
 }

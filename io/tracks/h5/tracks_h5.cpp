@@ -98,7 +98,7 @@ void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
     Writer file(temporary, path.string());
     write_attributes(file, tracks, extras);
     write_tracks_group(file, tracks);
-    if (extras.frames != nullptr) detail::write_detections_group(file, *extras.frames, true);
+    if (extras.detections != nullptr) detail::write_detections_group(file, *extras.detections, true);
     file.close();
   });
 }

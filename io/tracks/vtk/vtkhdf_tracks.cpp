@@ -74,6 +74,8 @@ class VtkHdfWriter {
 
   void write_vertices() {
     Numbers members, ends;
+    members.reserve(by_frame_.order.size());
+    ends.reserve(by_frame_.order.size() + steps_);
     for (const std::int64_t count : counts_) {
       const auto old = std::ssize(members);
       members.resize(members.size() + static_cast<std::size_t>(count));

@@ -55,8 +55,8 @@ TEST_CASE("tracks.h5 keeps empty sets, empty tracks and odd property names") {
 
 TEST_CASE("tracks.h5 has reproducible bytes") {
   const TempDir dir;
-  const auto frames = sample_frames();
-  const io::TracksH5Extras extras{&frames, {0.1, 0.2, 0.3}, "source", std::string(100'000, 'c')};
+  const PooledDetections detections = pool_detections(sample_frames());
+  const io::TracksH5Extras extras{&detections, {0.1, 0.2, 0.3}, "source", std::string(100'000, 'c')};
   io::write_tracks_h5(dir / "a.h5", sample_tracks(), extras);
   sleep(1);  // a timestamp would differ
   io::write_tracks_h5(dir / "b.h5", sample_tracks(), extras);
@@ -65,8 +65,8 @@ TEST_CASE("tracks.h5 has reproducible bytes") {
 
 TEST_CASE("tracks.h5 records the detections and the settings of the run") {
   const TempDir dir;
-  const auto frames = sample_frames();
-  io::write_tracks_h5(dir / "t.h5", sample_tracks(), {&frames, {1, 2, 3}, "a.tif", "input: {}\n"});
+  const PooledDetections detections = pool_detections(sample_frames());
+  io::write_tracks_h5(dir / "t.h5", sample_tracks(), {&detections, {1, 2, 3}, "a.tif", "input: {}\n"});
   const io::detail::h5::Reader file(dir / "t.h5");
   CHECK(file.text_attribute("source") == "a.tif");
   CHECK(file.text_attribute("configuration") == "input: {}\n");

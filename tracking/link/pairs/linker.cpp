@@ -259,12 +259,11 @@ constexpr std::size_t kPairsWithStages = 1000;
 /// Enough to overlap a pair's copies and ties with the solving of others; each pair has its own memory.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
-std::vector<PairLinks> link_all(const Execution& execution, const Placement& placement, Frames frames,
-                                const LinkOptions& options, const std::function<void(std::size_t)>& done,
-                                LinkWorkspace* workspace) {
+void link_all(const Execution& execution, const Placement& placement, Frames frames,
+              const LinkOptions& options, const TakeLinks& take, const std::function<void(std::size_t)>& done,
+              LinkWorkspace* workspace) {
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
-  std::vector<PairLinks> links(pairs);
-  if (pairs == 0) return links;
+  if (pairs == 0) return;
   // Pairs are independent, so linking them in parallel scales best. Threads that are left work within pairs.
   const auto threads = static_cast<std::size_t>(thread_count(execution));
   const std::size_t at_once = placement.any_on_gpu() ? std::min(threads, kPairsOnGpuAtOnce) : threads;
@@ -285,14 +284,11 @@ std::vector<PairLinks> link_all(const Execution& execution, const Placement& pla
   std::mutex reporting;
   const Stop stop = Stop::of_this_thread();
   const auto link = [&](std::size_t k) {
-    if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
-      auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];
-      if (!memory) memory = std::make_unique<LinkerMemory>(inner.device);
-      links[k] = DeviceLinker(frames, *loaded, inner, options, *memory).link(k);
-    } else {
-      links[k] = link_on_cpu(inner, *frames[k], *frames[k + 1], options);
-    }
-    if (k >= kPairsWithStages) links[k].stage_s = {};
+    if (placement.of(*frames[k], *frames[k + 1]) != Backend::cuda)
+      return link_on_cpu(inner, *frames[k], *frames[k + 1], options);
+    auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];
+    if (!memory) memory = std::make_unique<LinkerMemory>(inner.device);
+    return DeviceLinker(frames, *loaded, inner, options, *memory).link(k);
   };
   // A thread takes several small pairs at once, since taking and reporting one takes as long as linking it.
   const std::size_t together = std::clamp<std::size_t>(pairs / (at_once * kTurnsOfThread), 1, kMostTogether);
@@ -300,12 +296,15 @@ std::vector<PairLinks> link_all(const Execution& execution, const Placement& pla
     const Stop::Use same(stop);
     const std::size_t begin = static_cast<std::size_t>(turn) * together;
     const std::size_t end = std::min(pairs, begin + together);
-    for (std::size_t k = begin; k < end; ++k) link(k);
+    for (std::size_t k = begin; k < end; ++k) {
+      PairLinks links = link(k);
+      if (k >= kPairsWithStages) links.stage_s = {};
+      take(k, std::move(links));
+    }
     if (!done) return;
     const std::lock_guard<std::mutex> lock(reporting);
     for (std::size_t k = begin; k < end; ++k) done(++finished);
   });
-  return links;
 }
 
 std::vector<const Detections*> pointers_to(std::span<const Detections> frames) {
@@ -315,11 +314,10 @@ std::vector<const Detections*> pointers_to(std::span<const Detections> frames) {
 }
 
 /// Each execution links a run of successive pairs in its own thread.
-std::vector<PairLinks> link_runs(std::span<const Execution> executions, const Placement& placement,
-                                 Frames frames, const LinkOptions& options,
-                                 const std::function<void(std::size_t)>& done) {
+void link_runs(std::span<const Execution> executions, const Placement& placement, Frames frames,
+               const LinkOptions& options, const TakeLinks& take,
+               const std::function<void(std::size_t)>& done) {
   const std::size_t pairs = frames.size() - 1, runs = std::min(executions.size(), pairs);
-  std::vector<PairLinks> links(pairs);
   std::vector<std::exception_ptr> failures(runs);
   std::mutex reporting;
   std::size_t finished = 0;
@@ -331,10 +329,10 @@ std::vector<PairLinks> link_runs(std::span<const Execution> executions, const Pl
       const std::lock_guard<std::mutex> lock(reporting);
       if (done) done(++finished);
     };
+    const auto take_of_run = [&](std::size_t k, PairLinks links) { take(first + k, std::move(links)); };
     try {
-      std::vector<PairLinks> of_run = link_all(
-          executions[run], placement, frames.subspan(first, end - first + 1), options, tell, nullptr);
-      std::move(of_run.begin(), of_run.end(), links.begin() + static_cast<std::ptrdiff_t>(first));
+      link_all(executions[run], placement, frames.subspan(first, end - first + 1), options, take_of_run, tell,
+               nullptr);
     } catch (...) {
       failures[run] = std::current_exception();
     }
@@ -345,7 +343,6 @@ std::vector<PairLinks> link_runs(std::span<const Execution> executions, const Pl
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  return links;
 }
 
 }  // namespace
@@ -354,7 +351,10 @@ PairLinks link_pair(const Execution& execution, const Detections& from, const De
                     const LinkOptions& options) {
   const Detections* const frames[] = {&from, &to};
   const Placement placement(execution, frames, options);
-  return std::move(link_all(execution, placement, frames, options, {}, nullptr).front());
+  PairLinks out;
+  const auto take = [&](std::size_t, PairLinks links) { out = std::move(links); };
+  link_all(execution, placement, frames, options, take, {}, nullptr);
+  return out;
 }
 
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
@@ -362,19 +362,21 @@ std::vector<PairLinks> link_frames(const Execution& execution, std::span<const D
                                    LinkWorkspace* workspace) {
   const std::vector<const Detections*> pointers = pointers_to(frames);
   const Placement placement(execution, pointers, options);
-  return link_all(execution, placement, pointers, options, done, workspace);
+  std::vector<PairLinks> all(frames.empty() ? 0 : frames.size() - 1);
+  const auto take = [&](std::size_t k, PairLinks links) { all[k] = std::move(links); };
+  link_all(execution, placement, pointers, options, take, done, workspace);
+  return all;
 }
 
-std::vector<PairLinks> link_frames_on(std::span<const Execution> executions,
-                                      std::span<const Detections> frames, const LinkOptions& options,
-                                      const std::function<void(std::size_t)>& done) {
-  if (executions.size() < 2 || frames.size() < 3)
-    return link_frames(executions.front(), frames, options, done);
+void link_frames_on(std::span<const Execution> executions, std::span<const Detections> frames,
+                    const LinkOptions& options, const TakeLinks& take,
+                    const std::function<void(std::size_t)>& done) {
   const std::vector<const Detections*> pointers = pointers_to(frames);
   const Placement placement(executions.front(), pointers, options);
-  if (!placement.any_on_gpu())
-    return link_all(executions.front(), placement, pointers, options, done, nullptr);
-  return link_runs(executions, placement, pointers, options, done);
+  if (executions.size() < 2 || frames.size() < 3 || !placement.any_on_gpu())
+    link_all(executions.front(), placement, pointers, options, take, done, nullptr);
+  else
+    link_runs(executions, placement, pointers, options, take, done);
 }
 
 }  // namespace motes::tracking

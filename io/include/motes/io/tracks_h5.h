@@ -4,17 +4,16 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include <motes/tracking/detections.h>
 #include <motes/tracking/geometry.h>
+#include <motes/tracking/pooled_detections.h>
 #include <motes/tracking/track_set.h>
 
 namespace motes::io {
 
 /// Data stored along with the tracks.
 struct TracksH5Extras {
-  const std::vector<Detections>* frames = nullptr;  ///< if given, stored under /detections
+  const PooledDetections* detections = nullptr;  ///< if given, stored under /detections
   Vec3 voxel_um{1, 1, 1};
   std::string source;         ///< the input that was tracked
   std::string configuration;  ///< the effective YAML

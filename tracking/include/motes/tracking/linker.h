@@ -89,12 +89,16 @@ std::vector<PairLinks> link_frames(const Execution& execution, std::span<const D
                                    const std::function<void(std::size_t)>& done = {},
                                    LinkWorkspace* workspace = nullptr);
 
-/// link_frames on several executions in parallel, each with a GPU: each links a run of successive pairs.
-/// Frames at the border of two runs are copied to both GPUs. If pairs are linked on the CPU, the first
-/// execution links all.
-std::vector<PairLinks> link_frames_on(std::span<const Execution> executions,
-                                      std::span<const Detections> frames, const LinkOptions& options,
-                                      const std::function<void(std::size_t)>& done = {});
+/// Takes the links of frames k and k + 1. Called by several threads at once, in any order.
+using TakeLinks = std::function<void(std::size_t k, PairLinks links)>;
+
+/// As link_frames, but hands each pair's links over, so that the caller keeps only what it needs: for a
+/// million small pairs, all PairLinks take more memory than the frames. Several executions, each with a GPU,
+/// work in parallel: each links a run of successive pairs. Frames at the border of two runs are copied to
+/// both GPUs. If pairs are linked on the CPU, the first execution links all.
+void link_frames_on(std::span<const Execution> executions, std::span<const Detections> frames,
+                    const LinkOptions& options, const TakeLinks& take,
+                    const std::function<void(std::size_t)>& done = {});
 
 /// Tracks from links: detection d of frames[k] is followed by detection links[k].next[d] of frames[k + 1].
 /// Tracks are numbered from 0 by their first frame, then by the detection's index there; a detection without
