@@ -448,6 +448,7 @@ PointSeries series_of_points(io::PointTable points, const Config& config) {
   std::erase_if(series.frames, [&](const Detections& frame) {
     return frame.frame % config.input.frame_step != 0 || !config.input.frames.holds(frame.frame);
   });
+  series.summaries.reserve(series.frames.size());
   for (const Detections& frame : series.frames) series.summaries.push_back(summary_of(frame, std::nullopt));
   if (series.frames.empty()) {
     throw InputError(

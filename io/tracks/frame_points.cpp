@@ -32,24 +32,27 @@ std::vector<std::int32_t> frames_of(const TrackSet& tracks) {
 
 }  // namespace
 
-FramePoints points_by_frame(const TrackSet& tracks) {
+FramePoints points_by_frame(const TrackSet& tracks, std::size_t step) {
+  const std::vector<std::int32_t> all = frames_of(tracks);
   FramePoints out;
-  out.frame = frames_of(tracks);
-  std::vector<std::size_t> index(tracks.points());
+  for (std::size_t k = 0; k < all.size(); k += step) out.frame.push_back(all[k]);
+  // Calls use(i, f) for the points i of the listed frames f. Their frames are found again in the second call,
+  // since a list of them takes as much memory as the result.
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0, f = 0; i < tracks.points(); ++i) {
+      if (f + 1 < all.size() && all[f + 1] == tracks.frame[i])
+        ++f;  // the usual case
+      else
+        f = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), tracks.frame[i]) - all.begin());
+      if (f % step == 0) use(i, f / step);
+    }
+  };
   out.offsets.assign(out.frames() + 1, 0);
-  for (std::size_t i = 0, f = 0; i < tracks.points(); ++i) {
-    if (f + 1 < out.frames() && out.frame[f + 1] == tracks.frame[i])
-      ++f;  // the usual case
-    else
-      f = static_cast<std::size_t>(std::lower_bound(out.frame.begin(), out.frame.end(), tracks.frame[i]) -
-                                   out.frame.begin());
-    index[i] = f;
-    ++out.offsets[f + 1];
-  }
+  each([&](std::size_t, std::size_t f) { ++out.offsets[f + 1]; });
   std::partial_sum(out.offsets.begin(), out.offsets.end(), out.offsets.begin());
   std::vector<std::size_t> next = out.offsets;
-  out.order.resize(tracks.points());
-  for (std::size_t i = 0; i < tracks.points(); ++i) out.order[next[index[i]]++] = i;
+  out.order.resize(out.offsets.back());
+  each([&](std::size_t i, std::size_t f) { out.order[next[f]++] = i; });
   return out;
 }
 

@@ -19,8 +19,8 @@ struct FramePoints {
   }
 };
 
-/// O(points log frames).
-FramePoints points_by_frame(const TrackSet& tracks);
+/// The points of every `step`-th frame with points. O(points log frames).
+FramePoints points_by_frame(const TrackSet& tracks, std::size_t step = 1);
 
 /// The values that files of single points store, in the order of tracks.
 struct PointFields {

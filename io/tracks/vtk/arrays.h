@@ -11,6 +11,7 @@
 #include <vtkFieldData.h>
 #include <vtkNew.h>
 #include <vtkPoints.h>
+#include <vtkSOADataArrayTemplate.h>
 
 #include <motes/tracking/track_set.h>
 
@@ -39,6 +40,20 @@ void share_array(vtkFieldData* fields, const std::string& name, const std::vecto
   array->SetName(xml_escaped(name).c_str());
   array->SetArray(const_cast<T*>(values.data()), static_cast<vtkIdType>(values.size()), kNotOurs);
   fields->AddArray(array);
+}
+
+/// All points of the tracks, without a copy: the tracks must outlive the data set.
+inline vtkNew<vtkPoints> share_points(const TrackSet& tracks) {
+  constexpr bool kUpdateEnd = true, kNotOurs = true;
+  vtkNew<vtkSOADataArrayTemplate<double>> places;
+  places->SetNumberOfComponents(3);
+  int axis = 0;
+  for (const std::vector<double>* values : {&tracks.x_um, &tracks.y_um, &tracks.z_um})
+    places->SetArray(axis++, const_cast<double*>(values->data()), static_cast<vtkIdType>(values->size()),
+                     kUpdateEnd, kNotOurs);
+  vtkNew<vtkPoints> points;
+  points->SetData(places);
+  return points;
 }
 
 /// Points place(0), ..., place(count - 1) of the tracks, in double precision.

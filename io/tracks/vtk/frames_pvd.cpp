@@ -85,18 +85,17 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
   const std::string folder_name = pvd_path.stem().string();
   const std::filesystem::path folder = pvd_path.parent_path() / folder_name;
   const detail::PointFields fields = detail::point_fields(tracks, frame_step);
-  const detail::FramePoints by_frame = detail::points_by_frame(tracks);
+  const detail::FramePoints by_frame = detail::points_by_frame(tracks, frame_file_step(tracks, most_files));
   std::string index =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
       "  <Collection>\n";
   std::set<std::string> written;
   detail::FileBatch files(folder);
-  const std::size_t step = frame_file_step(tracks, most_files);
   const auto data_of = [&](std::int64_t file) {
-    return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(file) * step));
+    return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(file)));
   };
   const auto take = [&](std::int64_t file, const std::string& bytes) {
-    const std::size_t k = static_cast<std::size_t>(file) * step;
+    const auto k = static_cast<std::size_t>(file);
     const std::string name = frame_file(by_frame.frame[k]);
     files.add(name, bytes);
     written.insert(name);
@@ -104,7 +103,7 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
     detail::append_number(index, tracks.time_s[by_frame.order[by_frame.offsets[k]]]);
     index += "\" group=\"\" part=\"0\" file=\"" + detail::xml_escaped(folder_name) + '/' + name + "\"/>\n";
   };
-  detail::write_vtps(static_cast<std::int64_t>((by_frame.frames() + step - 1) / step), data_of, take, folder);
+  detail::write_vtps(static_cast<std::int64_t>(by_frame.frames()), data_of, take, folder);
   index += "  </Collection>\n</VTKFile>\n";
   files.commit();
   write_text(pvd_path, index);

@@ -27,7 +27,7 @@ namespace {
 using detail::add_array;
 
 void add_points(vtkPolyData* data, const TrackSet& tracks, const std::vector<TrackRun>& runs) {
-  data->SetPoints(detail::make_points(tracks, tracks.points(), [](std::size_t i) { return i; }));
+  data->SetPoints(detail::share_points(tracks));
   vtkPointData* fields = data->GetPointData();
   detail::share_array<vtkTypeInt32Array>(fields, "frame", tracks.frame);
   detail::share_array<vtkDoubleArray>(fields, "time_s", tracks.time_s);
@@ -45,7 +45,11 @@ void add_cell(vtkCellArray* cells, const TrackRun& run) {
 
 /// Adds the runs as cells and returns them in the order of cells.
 std::vector<TrackRun> add_cells(vtkPolyData* data, std::vector<TrackRun> runs) {
+  std::size_t single = 0, points = 0;
+  for (const TrackRun& run : runs) single += run.size() == 1 ? 1 : 0, points += run.size();
   vtkNew<vtkCellArray> vertices, lines;
+  vertices->AllocateExact(static_cast<vtkIdType>(single), static_cast<vtkIdType>(single));
+  lines->AllocateExact(static_cast<vtkIdType>(runs.size() - single), static_cast<vtkIdType>(points - single));
   for (const TrackRun& run : runs) add_cell(run.size() == 1 ? vertices.Get() : lines.Get(), run);
   data->SetVerts(vertices);
   data->SetLines(lines);
