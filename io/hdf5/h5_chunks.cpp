@@ -11,8 +11,10 @@ namespace motes::io::detail::h5 {
 namespace {
 
 constexpr int kLevel = 1;
-constexpr std::size_t kSample = 4096;    // values sampled to decide whether to deflate
+constexpr int kMemory = 8;               // zlib's default
+constexpr std::size_t kSample = 4096;    // values sampled to decide whether to deflate, and how
 constexpr double kWorthDeflating = 0.7;  // largest ratio of sizes at which to deflate
+constexpr double kWorthRuns = 1.2;       // largest ratio of sizes at which to look for runs only
 constexpr std::uint32_t kOnlyChecksum = 0b011;
 
 /// The first bytes of all values, then all second bytes, and so on.
@@ -23,12 +25,17 @@ std::vector<unsigned char> shuffled(const unsigned char* values, std::size_t cou
   return out;
 }
 
-std::vector<unsigned char> deflated(const std::vector<unsigned char>& bytes) {
-  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-  std::vector<unsigned char> out(size);
-  if (compress2(out.data(), &size, bytes.data(), static_cast<uLong>(bytes.size()), kLevel) != Z_OK)
-    throw std::bad_alloc();  // the only possible failure here
-  out.resize(size);
+std::vector<unsigned char> deflated(const std::vector<unsigned char>& bytes, int strategy) {
+  z_stream stream{};
+  if (deflateInit2(&stream, kLevel, Z_DEFLATED, MAX_WBITS, kMemory, strategy) != Z_OK) throw std::bad_alloc();
+  std::vector<unsigned char> out(deflateBound(&stream, static_cast<uLong>(bytes.size())));
+  stream.next_in = const_cast<Bytef*>(bytes.data());  // zlib only reads it
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
   return out;
 }
 
@@ -65,11 +72,12 @@ std::uint32_t fletcher32(const unsigned char* bytes, std::size_t count) {
 
 EncodedChunk encode_chunk(const unsigned char* values, std::size_t count, std::size_t value_size) {
   EncodedChunk chunk;
-  const std::size_t sample = std::min(count, kSample);
-  const bool pays = static_cast<double>(deflated(shuffled(values, sample, value_size)).size()) <
-                    kWorthDeflating * static_cast<double>(sample * value_size);
-  if (pays) {
-    chunk.bytes = deflated(shuffled(values, count, value_size));
+  const std::vector<unsigned char> sample = shuffled(values, std::min(count, kSample), value_size);
+  const auto size = static_cast<double>(deflated(sample, Z_DEFAULT_STRATEGY).size());
+  if (size < kWorthDeflating * static_cast<double>(sample.size())) {
+    // Digits of positions hardly repeat but in runs, which are found in less than half the time.
+    const bool runs = static_cast<double>(deflated(sample, Z_RLE).size()) <= kWorthRuns * size;
+    chunk.bytes = deflated(shuffled(values, count, value_size), runs ? Z_RLE : Z_DEFAULT_STRATEGY);
   } else {
     chunk.bytes.reserve(count * value_size + 4);
     chunk.bytes.assign(values, values + count * value_size);

@@ -14,7 +14,8 @@ struct EncodedChunk {
 };
 
 /// Applies filters 0 and 1 and appends the checksum of 2. Chunks that would shrink little (the last digits of
-/// positions are noise) get only the checksum; the choice depends only on their contents.
+/// positions are noise) get only the checksum. The choice, and that of zlib's strategy, depends only on their
+/// contents.
 EncodedChunk encode_chunk(const unsigned char* values, std::size_t count, std::size_t value_size);
 
 /// Fletcher's sums of 16-bit words, high byte first, as in the HDF5 library.

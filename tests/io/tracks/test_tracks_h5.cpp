@@ -198,3 +198,35 @@ TEST_CASE("Long columns, encoded in parallel, read back to the same bits") {
   CHECK(back.z_um == tracks.z_um);
   CHECK(std::filesystem::file_size(dir / "long.h5") < points * 8 * 3);
 }
+
+TEST_CASE("long columns of any kind are read back, and repetitive ones are small") {
+  const TempDir dir;
+  constexpr std::size_t kLength = 5 * 65'536 + 7;  // five chunks, and a part of one
+  std::mt19937_64 rng(3);
+  std::normal_distribution<> normal;
+  std::vector<double> walk(kLength), noise(kLength), times(kLength), constant(kLength, 2.5);
+  std::vector<std::int64_t> turns(kLength);
+  double place = 12'000;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    place += 0.001 * std::round(1000 * normal(rng));
+    walk[i] = std::round(1000 * place) / 1000;
+    noise[i] = normal(rng);
+    times[i] = static_cast<double>(i / 3);
+    turns[i] = static_cast<std::int64_t>(i % 3);
+  }
+  io::detail::h5::Writer out(dir / "columns.h5", "columns.h5");
+  for (const auto& [name, values] :
+       {std::pair{"walk", &walk}, {"noise", &noise}, {"times", &times}, {"constant", &constant}})
+    out.dataset(name, *values);
+  out.dataset("turns", turns);
+  out.close();
+  const io::detail::h5::Reader in(dir / "columns.h5");
+  CHECK(in.doubles("walk") == walk);
+  CHECK(in.doubles("noise") == noise);
+  CHECK(in.doubles("times") == times);
+  CHECK(in.doubles("constant") == constant);
+  CHECK(in.int64s("turns") == turns);
+  // The noise is stored as it is, the digits of the walk as two thirds, and the rest as a few percent.
+  const auto bytes = static_cast<double>(std::filesystem::file_size(dir / "columns.h5"));
+  CHECK(bytes / (8 * kLength) < 1.0 + 0.75 + 3 * 0.03);
+}
