@@ -45,8 +45,8 @@ constexpr double kLeastStretch = 0.9;
 constexpr double kMostSkew = 1.25;   // largest ratio of the maxima's tail to the minima's
 constexpr double kSkewGrowth = 1.3;  // exponent of the ratio: its growth from there to the level
 constexpr std::size_t kFewestMinima = 500;
-constexpr double kClearDepth = 0.9;  // quantile of the minima's depths: maxima this high are looked at
-constexpr double kLooks = 10;  // maxima looked at for each in the tail, so that few of the tail are missed
+constexpr double kClearDepth = 0.9;    // quantile of the minima's depths: maxima this high are looked at
+constexpr double kLooks = 8;           // maxima looked at for each in the tail, so that few of it are missed
 constexpr double kMostExcess = 1.35;   // a box with more variance holds more than noise and a weak spot
 constexpr double kShadow = 4.5;        // sigmas: minima this near to spots are made by these
 constexpr double kRoundPower = 0.125;  // of roundness in scores
@@ -279,7 +279,7 @@ std::optional<SecondLook> second_look_at_rate(const Filter& filter, const FirstL
                                               double false_spots) {
   if (!applies(filter, first) || first.maxima.size() == 0) return std::nullopt;
   const auto all = static_cast<double>(first.maxima.size());
-  const double share = std::clamp(kLooks * extrema_in_tail(false_spots) / all, 1 - kClearDepth, 1.0);
+  const double share = std::min(1.0, kLooks * share_in_tail(false_spots, all));
   Looked looked = look(filter, first, percentile(first.minima.depths, 1 - share));
   std::vector<char> is_known(looked.maxima.size());
   std::vector<double> others = looked.high;

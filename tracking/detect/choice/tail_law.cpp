@@ -9,7 +9,8 @@
 /// X^(k/2): an exponential law of scale 2 dof / k. In correlated noise the variances of directions differ. A
 /// smaller residual involves more of them, so k grows with the score: the shape of the law is more negative,
 /// the larger its scale is relative to dof. This dependence was measured on Gaussian noise smoothed by 0 to 2
-/// voxels (sigma 1.2 and 2, planes and stacks); it also holds for skewed and median-filtered noise.
+/// voxels (sigma 1.2 and 2, planes and stacks); it also holds for skewed and median-filtered noise. Its part
+/// without dof gives the right number of false spots in bench_detect --noise.
 
 #include "tracking/detect/choice/tail_law.h"
 
@@ -140,13 +141,11 @@ class Continued {
   std::vector<Weighted> laws_;
 };
 
-constexpr double kTailFrom = 0.97;    // the tail of scores begins at this quantile
-constexpr double kTailStart = 0.995;  // quantile at which it is truncated at first,
-constexpr double kTailLeast = 0.99;   // and the lowest one
+constexpr double kTailStart = 1.0 / 6;  // the tail is truncated at this share of it at first,
+constexpr double kTailLeast = 1.0 / 3;  // and at most at this one
 constexpr int kTailRounds = 4;
-constexpr Prior kOfSquares{-0.02, 0.03};  // of the tail of squared scores if noise is in all directions
+constexpr Prior kOfSquares{-0.04, 0.03};  // of the tail of squared scores if noise is in all directions
 constexpr double kShared = 0.5;           // decrease of the shape per unit of scale / dof
-constexpr double kTailMost = 0.5;         // up to this share of all
 constexpr std::size_t kFewestOfTail = 500;
 constexpr std::size_t kBinsOfSquares = 100;
 
@@ -173,12 +172,11 @@ std::optional<double> continued_level(std::span<const double> ascending, double 
   squares.reserve(ascending.size());
   for (const double s : ascending) squares.push_back(std::max(0.0, s) * s);
   const auto all = static_cast<double>(squares.size());
-  const double wanted = extrema_in_tail(count / weight);
-  const double wider = std::clamp(wanted / ((1 - kTailFrom) * all), 1.0, kTailMost / (1 - kTailFrom));
-  const auto over = [&](double share) {
-    return squares[static_cast<std::size_t>((1 - wider * (1 - share)) * (all - 1))];
+  const double share = share_in_tail(count / weight, all);
+  const auto over = [&](double part) {
+    return squares[static_cast<std::size_t>((1 - part * share) * (all - 1))];
   };
-  const double from = over(kTailFrom), least = over(kTailLeast);
+  const double from = over(1), least = over(kTailLeast);
   double to = over(kTailStart), level = 0;
   if (!(least > from)) return std::nullopt;
   for (int i = 0; i < kTailRounds; ++i) {

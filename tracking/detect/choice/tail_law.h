@@ -7,10 +7,10 @@
 
 namespace motes::tracking::detect {
 
-/// Number of extrema that the extrapolation to `count` extrema uses.
-inline double extrema_in_tail(double count) {
-  constexpr double kLeast = 100, kOverCount = 4;  // with few scores the tail is longer
-  return std::max(kLeast, kOverCount * count);
+/// Share of `all` extrema that the extrapolation to `count` of them uses.
+inline double share_in_tail(double count, double all) {
+  constexpr double kLeastShare = 0.03, kMostShare = 0.5, kLeast = 100, kOverCount = 4;
+  return std::clamp(std::max(kLeast, kOverCount * count) / all, kLeastShare, kMostShare);
 }
 
 /// The score that `count` extrema of noise are expected to exceed. It is extrapolated from the scores just
