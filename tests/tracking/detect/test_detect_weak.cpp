@@ -74,6 +74,20 @@ TEST_CASE("spots of SNR 2 are distinguished from noise, given only the radius", 
   CHECK(static_cast<double>(found.size()) - score.matched <= .08 * static_cast<double>(found.size()));
 }
 
+TEST_CASE("spots of SNR 1.5 are found as far as a third of the least ones is false", "[detect]") {
+  testing::SpotFrameOptions scene;
+  scene.peak = testing::peak_of_snr(1.5, scene.background);
+  const std::vector<Spot> truth = testing::random_spots(scene.shape, 1000, 77);
+  const VolumeFrame frame = testing::poisson_frame(scene.shape, expected_photons(scene, truth), 78);
+  DetectionOptions options;
+  options.radius_um = {2.05, 2.05, 1.65};
+  const Detections found = detect_spots(kTwo, frame, options);
+  const auto score = testing::score_spots(truth, found, {1, 1, 1}, 2.5);
+  CAPTURE(found.size(), score.matched, score.jsc);
+  CHECK(score.jsc >= .62);  // with half as many false spots expected, .51
+  CHECK(static_cast<double>(found.size()) - score.matched <= .08 * static_cast<double>(found.size()));
+}
+
 TEST_CASE("faint spots in a plane of shot noise are found, and more of them at a rate of false spots",
           "[detect]") {
   constexpr int kFrames = 20;

@@ -26,10 +26,12 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kFalseShare = 0.025;  // of false spots among those found
-constexpr double kOnlyOne = 0.05;      // expected false spots at which a single one is accepted
-constexpr std::size_t kFewest = 20;    // with fewer spots in the first look there is a second one,
-constexpr double kNearNoise = 0.05;    // as with at least this share of them within kMargin of the level
+constexpr double kFalseShare = 0.05;    // of false spots among those found,
+constexpr double kFalseHere = 1.0 / 3;  // and among those that score least, up to kHere times the level
+constexpr double kHere = 1.1;
+constexpr double kOnlyOne = 0.025;   // expected false spots at which a single one is accepted
+constexpr std::size_t kFewest = 20;  // with fewer spots in the first look there is a second one,
+constexpr double kNearNoise = 0.05;  // as with at least this share of them within kMargin of the level
 constexpr double kMargin = 1.25;
 constexpr double kMostNeighbours = 1.5;  // largest expected number in a box
 constexpr double kMostStretch = 1.1;     // largest stretch of noise in the first look
@@ -205,13 +207,18 @@ Looked look(const Filter& filter, const FirstLook& first, double least) {
   return looked;
 }
 
-/// The score from which on a share kFalseShare of the maxima is expected to be false; none if no maximum
-/// scores that high. `falling`: scores in falling order. `noise`: number of noise maxima, `stretch`: of their
-/// scores relative to white noise.
+/// The score from which on a share kFalseShare of the maxima is expected to be false, and a share kFalseHere
+/// of those just above it (the local false-discovery rate; Efron 2004); none if no maximum scores that high.
+/// `falling`: scores in falling order. `noise`: number of noise maxima, `stretch`: of their scores relative
+/// to white noise.
 std::optional<double> false_discovery(std::span<const double> falling, double noise, double stretch) {
+  std::size_t above = falling.size();  // scores over the band
   for (std::size_t n = falling.size(); n > 0; --n) {
-    const double falsely = noise * noise_tail(falling[n - 1] / stretch);
-    if (falsely <= kFalseShare * std::max(kOnlyOne, static_cast<double>(n) - 1)) return falling[n - 1];
+    const double level = falling[n - 1], falsely = noise * noise_tail(level / stretch);
+    if (falsely > kFalseShare * std::max(kOnlyOne, static_cast<double>(n) - 1)) continue;
+    while (above > 0 && falling[above - 1] < kHere * level) --above;
+    const double here = falsely - noise * noise_tail(kHere * level / stretch);
+    if (here <= kFalseHere * static_cast<double>(n - above)) return level;
   }
   return std::nullopt;
 }
