@@ -42,7 +42,7 @@ int compare_runs(std::string_view a, std::string_view b) {
 constexpr std::int64_t kNoNumber = -1;  // not digits, or too many for a number
 
 struct NameParts {
-  std::string skeleton;  ///< the name with '#' for each number
+  std::string skeleton;  ///< the name with '/', which no name has, for each number
   std::vector<std::int64_t> numbers;
 };
 
@@ -53,7 +53,7 @@ NameParts split(const std::filesystem::path& file) {
   while (!rest.empty()) {
     const std::string_view run = take_run(rest);
     const std::int64_t number = is_digit(run[0]) ? parse_trimmed_integer(run).value_or(kNoNumber) : kNoNumber;
-    parts.skeleton += number == kNoNumber ? run : "#";
+    parts.skeleton += number == kNoNumber ? run : "/";
     if (number != kNoNumber) parts.numbers.push_back(number);
   }
   return parts;

@@ -71,6 +71,13 @@ TEST_CASE("A folder of numbered volumes, in the order of their numbers", "[frame
   CHECK_THROWS_AS(open_frames(dir.path(), with_axes("T5Z6YX")), UsageError);
 }
 
+TEST_CASE("A name with the sign # instead of a number is refused", "[frames][folder]") {
+  const TempDir dir;
+  for (const char* name : {"v1.tif", "v#.tif"}) save_volume(dir / name, 0, 3);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
+             Contains("v#.tif") && Contains("differ in more than a number"));
+}
+
 TEST_CASE("Differing voxel sizes in one folder are refused", "[frames][folder]") {
   const TempDir dir;
   TiffSpec spec;
