@@ -20,7 +20,7 @@ constexpr std::size_t kTried = 3, kEnoughSpots = 20;
 constexpr std::int64_t kFewestLinks = 50;
 /// Shares of links over more than one frame from which on too many spots are missed, at first and later, when
 /// more noise may make tracks of its own.
-constexpr double kMissed = 0.05, kStillMissed = 0.15;
+constexpr double kMissed = 0.03, kStillMissed = 0.15;
 /// False spots for each spot found before, and how often their number is raised (bench/faint_tracks.py).
 constexpr double kFalsePerSpot = 2;
 constexpr int kRounds = 2;

@@ -371,7 +371,7 @@ void warn_of_wide_noise(double stretch, double level, Choice& choice) {
 /// Spots are faint if so many of them score near the level that others must be below it. Warns if these are
 /// twice as many.
 void warn_of_faint(Choice& choice) {
-  constexpr double kNear = 1.15, kFaintShare = 0.1, kWarnShare = 0.2, kFewestFaint = 3;
+  constexpr double kNear = 1.15, kFaintShare = 0.05, kWarnShare = 0.2, kFewestFaint = 3;
   const std::size_t all = choice.spots.size();
   const auto near = static_cast<std::size_t>(
       std::count_if(choice.spots.begin(), choice.spots.end(),
