@@ -376,7 +376,9 @@ void warn_of_faint(Choice& choice) {
   const auto near = static_cast<std::size_t>(
       std::count_if(choice.spots.begin(), choice.spots.end(),
                     [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
-  const auto over = [&](double share) { return static_cast<double>(near) > share * static_cast<double>(all); };
+  const auto over = [&](double share) {
+    return static_cast<double>(near) > share * static_cast<double>(all);
+  };
   choice.faint = static_cast<double>(near) > kFewestFaint && over(kFaintShare);
   if (near > kFewToWarn && over(kWarnShare))
     choice.warnings.push_back(std::to_string(near) + " of " + std::to_string(all) +
