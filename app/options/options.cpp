@@ -110,7 +110,7 @@ void add_detection(std::vector<Option>& table) {
   table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
                       MOTES_AT(detection.false_positives_per_frame),
                       "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of "
-                      "those found; in track two for each found, if many links bridge gaps."));
+                      "those found; in track two for each found, if spots are faint and links bridge gaps."));
   table.push_back(
       row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000), MOTES_AT(detection.max_count),
           "Keep only this many of a frame's best spots (with threshold auto, even weak ones). 0: no limit."));
