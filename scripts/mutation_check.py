@@ -32,7 +32,7 @@ FAULTS = [
      "*cardinality solver agrees*"),
     ("tracking/candidates/link_cost.h", "if (squared <= kGateSteps * kGateSteps", "if (squared < kGateSteps * kGateSteps",
      "test_tracking", "*candidate*,*link*"),
-    ("tracking/link/tracks.cpp", "if (!has_previous[first[f] + d]) {", "if (f < 2 || !has_previous[first[f] + d]) {",
+    ("tracking/link/tracks.cpp", "if (!has_previous[first(f) + d]) {", "if (f < 2 || !has_previous[first(f) + d]) {",
      "test_tracking", "*link*,*track*"),
     ("io/images/tiff/file.cpp", "if (directories.big_endian && bits_of", "if (!directories.big_endian && bits_of", "test_io", "*"),
     ("io/tracks/checkpoint.cpp", "record_checksum(run, body) != checksum ||", "record_checksum(run, body) == 0 * checksum ||",

@@ -368,19 +368,16 @@ void warn_of_wide_noise(double stretch, double level, Choice& choice) {
                               rounded(level) + "); look at the faintest spots");
 }
 
-/// Spots are faint if so many of them score near the level that others must be below it. Warns if these are
-/// twice as many.
+/// Spots are faint if some score near the level, since others must be below it. Warns if many do.
 void warn_of_faint(Choice& choice) {
   constexpr double kNear = 1.15, kFaintShare = 0.05, kWarnShare = 0.2, kFewestFaint = 3;
   const std::size_t all = choice.spots.size();
   const auto near = static_cast<std::size_t>(
       std::count_if(choice.spots.begin(), choice.spots.end(),
                     [&](const ChosenSpot& spot) { return spot.score < kNear * choice.level; }));
-  const auto over = [&](double share) {
-    return static_cast<double>(near) > share * static_cast<double>(all);
-  };
-  choice.faint = static_cast<double>(near) > kFewestFaint && over(kFaintShare);
-  if (near > kFewToWarn && over(kWarnShare))
+  const double share = static_cast<double>(near) / static_cast<double>(std::max<std::size_t>(all, 1));
+  choice.faint = static_cast<double>(near) > kFewestFaint && share > kFaintShare;
+  if (near > kFewToWarn && share > kWarnShare)
     choice.warnings.push_back(std::to_string(near) + " of " + std::to_string(all) +
                               " spots are hardly stronger than noise, so others are probably missed; motes "
                               "track accepts more noise to find them if tracks have many gaps, or as much as "
