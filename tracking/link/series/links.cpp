@@ -4,7 +4,6 @@
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -92,7 +91,7 @@ struct PartChoice {
   std::int32_t first_frame = 0;  ///< of the part
   bool small_steps = false;
   std::optional<Rounds> other_start;  ///< see start_from_pairs
-  std::optional<Rounds> apart;        ///< if most particles move together: the rounds without that motion
+  std::optional<Rounds> apart;        ///< if particles move together: the rounds without that motion
   detail::Untried untried = {};
   bool met = false;  ///< `other_start` met the first start
 };
@@ -136,12 +135,13 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     Rounds field = field_after(execution, options, done, best, lags, out.evidence.plain - least, out);
     out.evidence.field = field.cost_per_point();
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
-    if (by_field) out.chosen = MotionModel::field, best = std::move(field);
+    if (by_field) out.chosen = MotionModel::field, std::swap(best, field);
+    if (by_field && few && !quick && out.evidence.coherence < kLeastHiddenGain) choice.apart = field;
   }
   std::optional<Rounds> apart = few && !quick ? std::optional(best) : std::nullopt;
   if (few && !choice.untried.drift) try_drift(execution, options, done, lags, best, out);
   if ((few || !quick) && !choice.untried.rotation) try_rotation(execution, options, done, lags, best, out);
-  if (out.drift) choice.apart = std::move(apart);
+  if (out.drift || out.rotation) choice.apart = out.drift ? std::move(apart) : std::nullopt;
   return best;
 }
 
@@ -170,7 +170,9 @@ Rounds best_persistence(const SeriesOptions& options, Rounds best, double before
 }
 
 /// If most particles move together, rounds with that motion may miss those that do not. So the rounds are
-/// repeated from the links of the rounds without it. The most likely of the three are kept.
+/// repeated from the links of the rounds without it. The most likely of the three are kept. If neighbours
+/// move together, and not in small steps, wrong links may agree with each other. So that motion must gain
+/// kLeastHiddenGain over the rounds without it, less what it gains on their links.
 Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before, PartChoice& choice,
                        SeriesLinks& out) {
   SeriesLinks of_apart = out, of_again = out;
@@ -182,16 +184,21 @@ Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before,
   };
   Rounds again = best;
   Rounds apart = persistence(*std::exchange(choice.apart, {}), of_apart);
-  again.along_field(apart.solution_.linking, best.model_.lags(), kPlainRounds);
-  (out.rotation ? of_again.evidence.rotation : of_again.evidence.drift) = again.cost_per_point();
-  again = persistence(std::move(again), of_again);
+  const bool sure = out.drift || apart.steps() < kSmallSteps;
+  const double least = sure ? 0 : kLeastHiddenGain - std::max(0.0, out.evidence.coherence);
+  if (out.drift) {
+    again.along_field(apart.solution_.linking, best.model_.lags(), kPlainRounds);
+    (out.rotation ? of_again.evidence.rotation : of_again.evidence.drift) = again.cost_per_point();
+    again = persistence(std::move(again), of_again);
+  }
+  const bool drift = out.drift;
   best = best_persistence(options, std::move(best), before, choice, out);
   const auto take = [&](Rounds& other, SeriesLinks& of_other) {
-    if (other.cost_per_point() >= best.cost_per_point()) return;
     of_other.rounds = out.rounds;
     out = std::move(of_other), best = std::move(other);
   };
-  take(apart, of_apart), take(again, of_again);
+  if (apart.cost_per_point() < best.cost_per_point() + least) take(apart, of_apart);
+  if (drift && again.cost_per_point() < best.cost_per_point()) take(again, of_again);
   return best;
 }
 
@@ -377,17 +384,6 @@ Rounds with_particle_odds(const Execution& execution, SeriesPoints& points, cons
   out.evidence = {}, out.skipped.clear();
   out.drift = out.rotation = out.persistent = out.joint = false;
   return best_linking(execution, points, options, done, untried, out);
-}
-
-/// Rejects extreme units of length: costs are limited logarithms of densities, so links would be wrong.
-void check_unit(const SeriesPoints& points) {
-  constexpr double kMostSpacing = 1e20;
-  if (points.spacing_um >= 1 / kMostSpacing && points.spacing_um <= kMostSpacing) return;
-  std::ostringstream message;
-  message << "the detections are about " << points.spacing_um
-          << " apart; a series is linked where that is 1e-20 to 1e20: give positions in another unit, or use "
-             "linking.scope: pairs";
-  throw InputError(message.str());
 }
 
 /// Finds divisions, and cuts links at them.

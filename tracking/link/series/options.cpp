@@ -1,6 +1,7 @@
 #include "tracking/link/series/options.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,16 @@ void check_options(const SeriesOptions& options) {
   if (info == nullptr || info->family() != matching::Family::assignment)
     throw UsageError("linking.solver: no assignment solver is called '" + options.solver +
                      "'; `motes info` lists them");
+}
+
+void check_unit(const SeriesPoints& points) {
+  constexpr double kMostSpacing = 1e20;
+  if (points.spacing_um >= 1 / kMostSpacing && points.spacing_um <= kMostSpacing) return;
+  std::ostringstream message;
+  message << "the detections are about " << points.spacing_um
+          << " apart; a series is linked where that is 1e-20 to 1e20: give positions in another unit, or use "
+             "linking.scope: pairs";
+  throw InputError(message.str());
 }
 
 void choose_properties(const SeriesOptions& options, SeriesPoints& points) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Checks of a series' options.
+/// Checks of a series' options and points.
 
 #include <functional>
 #include <span>
@@ -25,6 +25,10 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
 
 /// Throws the UsageErrors of link_series.
 void check_options(const SeriesOptions& options);
+
+/// Throws InputError for extreme units of length: costs are limited logarithms of densities, so links would
+/// be wrong.
+void check_unit(const SeriesPoints& points);
 
 /// Keeps the properties that are asked for, or the first ones. Throws UsageError for one that does not exist.
 void choose_properties(const SeriesOptions& options, SeriesPoints& points);
