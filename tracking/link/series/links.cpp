@@ -222,8 +222,8 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
                         : out.chosen == MotionModel::field
                             ? out.evidence.field.value_or(best.cost_per_point())
                             : out.evidence.plain;
-  if (choice.apart) return with_some_apart(options, std::move(best), before, choice, out);
-  best = best_persistence(options, std::move(best), before, choice, out);
+  best = (choice.apart ? with_some_apart : best_persistence)(options, std::move(best), before, choice, out);
+  if (by_data) best = or_straight(execution, options, done, choice.times, std::move(best), out);
   return out.chosen == MotionModel::standing ? with_common_ends(std::move(best)) : best;
 }
 

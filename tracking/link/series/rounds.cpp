@@ -92,6 +92,12 @@ std::int64_t changed_links(const SeriesLinking& a, const SeriesLinking& b) {
   return count;
 }
 
+std::int64_t missing_links(const SeriesLinking& of, const SeriesLinking& linking) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < of.next.size(); ++i) count += of.next[i] >= 0 && of.next[i] != linking.next[i];
+  return count;
+}
+
 void Rounds::plain(int lags, int rounds) {
   begin_plain(lags);
   for (int round = 0; round < rounds; ++round) {
@@ -128,6 +134,14 @@ bool Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
   return false;
 }
 
+void Rounds::begin_from(SeriesLinking start, int lags) {
+  solution_.linking = std::move(start);
+  begin_plain(lags);
+  fit();
+  expect_misses();
+  find(lags);
+}
+
 void Rounds::begin_among_false(int lags, double scale, double lost, double ends, double missed) {
   begin_plain(lags);
   std::fill(model_.scale.begin(), model_.scale.end(), scale);
@@ -140,10 +154,8 @@ void Rounds::begin_among_false(int lags, double scale, double lost, double ends,
 }
 
 bool Rounds::differs(const SeriesLinking& other, double share) const {
-  std::int64_t missing = 0;
-  for (std::size_t i = 0; i < other.next.size(); ++i)
-    missing += other.next[i] >= 0 && other.next[i] != solution_.linking.next[i];
-  return static_cast<double>(missing) >= share * static_cast<double>(solution_.linking.links());
+  return static_cast<double>(missing_links(other, solution_.linking)) >=
+         share * static_cast<double>(solution_.linking.links());
 }
 
 void Rounds::along_field(SeriesLinking start, int lags, int rounds, double hopeless) {

@@ -63,6 +63,9 @@ inline constexpr double kJointNats = 9;
 /// The number of detections whose next one differs between the linkings.
 std::int64_t changed_links(const SeriesLinking& a, const SeriesLinking& b);
 
+/// The number of links of `of` that `linking` does not have.
+std::int64_t missing_links(const SeriesLinking& of, const SeriesLinking& linking);
+
 class Rounds {
  public:
   /// `points` must outlive the object. `done` is called after each solved assignment; `solved` counts them.
@@ -79,6 +82,9 @@ class Rounds {
   /// other rounds, `known`.
   bool plain_from(SeriesLinking start, int lags, int rounds, double hopeless, double ends = kLeastEnds,
                   const SeriesLinking* known = nullptr);
+
+  /// Sets parameters and candidates for rounds with velocity that start from a linking.
+  void begin_from(SeriesLinking start, int lags);
 
   /// Sets parameters for a start without prediction in which a share `lost` of the detections is false.
   void begin_among_false(int lags, double scale, double lost, double ends, double missed);

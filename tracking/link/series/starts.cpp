@@ -8,6 +8,7 @@
 
 #include "tracking/link/motion/persistence.h"
 #include "tracking/link/motion/shared_motion.h"
+#include "tracking/link/motion/straight.h"
 #include "tracking/link/pairs/partner_share.h"
 #include "tracking/link/series/pairs.h"
 
@@ -19,6 +20,12 @@ namespace {
 constexpr double kFewPartners = 0.75, kPartUnlinked = 0.5;
 /// Particles that move farther, in spacings, are not told from false detections.
 constexpr double kMostSteps = 0.3;
+/// Straight links are tried up to this many detections, and if at most kFewPartners surely have partners or
+/// the median displacement is at least this many spacings.
+constexpr std::size_t kMostStraight = 100'000;
+constexpr double kLongSteps = 0.5;
+/// They are a start if at least this many are found a detection, and at least this share is not found yet.
+constexpr double kLeastStraight = 0.03, kFewMissing = 0.05;
 /// Shares of ends and of missed detections at that start.
 constexpr double kEnds = 0.05, kMissed = 0.1;
 
@@ -62,6 +69,31 @@ bool start_among_false(const Execution& execution, const SeriesOptions& options,
   if (!(cost < before) && !(likelier && !some_move_on(other))) return false;
   std::swap(best, other);
   return true;
+}
+
+Rounds or_straight(const Execution& execution, const SeriesOptions& options,
+                   const std::function<void(int)>& done, double times, Rounds best, SeriesLinks& out) {
+  const SeriesPoints& points = best.points();
+  if (points.size() > kMostStraight || (points.partners > kFewPartners && best.steps() < kLongSteps))
+    return best;
+  SeriesLinking start = link_straight(execution, points);
+  const auto links = static_cast<double>(start.links());
+  if (links < kLeastStraight * static_cast<double>(points.size()) ||
+      static_cast<double>(missing_links(start, best.solution_.linking)) < kFewMissing * links)
+    return best;
+  Rounds other(execution, points, options, done, out.rounds);
+  other.share(best);
+  other.begin_from(std::move(start), best.model_.lags());
+  SeriesLinks of_other = out;
+  of_other.chosen = MotionModel::standing;
+  of_other.drift = of_other.rotation = false;
+  const double before = other.cost_per_point();
+  other = with_persistence(options, std::move(other), before, of_other, true);
+  other = with_beliefs(options, std::move(other), times, of_other);
+  if (!of_other.persistent || !is_better(other, best)) return best;
+  of_other.rounds = out.rounds;
+  out = std::move(of_other);
+  return other;
 }
 
 }  // namespace motes::tracking
