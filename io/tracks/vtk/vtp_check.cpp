@@ -78,12 +78,19 @@ class VtpCheck {
     throw InputError(path_.string() + ": damaged VTK file: " + what + "; restore the file or write it again");
   }
 
-  /// The XML without the appended data, which may be raw bytes.
+  /// The XML without the appended data, which may be raw bytes. VTK ends the document at the first '>' after
+  /// the first "<AppendedData".
   void parse() {
     const auto start = bytes_.find("<AppendedData");
-    std::string xml(bytes_.substr(0, start));
-    if (start != std::string_view::npos) xml += "</VTKFile>";
-    const pugi::xml_parse_result parsed = document_.load_buffer(xml.data(), xml.size());
+    const auto end = start == std::string_view::npos ? start : bytes_.find('>', start);
+    if (start != end && end == std::string_view::npos) fail("its AppendedData is truncated");
+    std::string xml(bytes_.substr(0, end));
+    if (end != std::string_view::npos) xml += xml.ends_with('/') ? "></VTKFile>" : "/></VTKFile>";
+    // VTK would expand the entities and defaults that a DOCTYPE declares, and also read UTF-16.
+    if (xml.find("<!DOCTYPE") != std::string::npos) fail("it declares a document type");
+    if (xml.find('\0') != std::string::npos) fail("its XML has null bytes");
+    const pugi::xml_parse_result parsed =
+        document_.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
     if (!parsed)
       fail("malformed XML at byte " + std::to_string(parsed.offset) + " (" + parsed.description() + ")");
     // VTK also parses elements beside the root.
@@ -130,10 +137,10 @@ class VtpCheck {
   void find_appended_data() {
     const auto start = bytes_.find("<AppendedData");
     if (start == std::string_view::npos) return;
+    const pugi::xml_node element = file_.child("AppendedData");
+    if (!element) fail("its AppendedData is not the last element of VTKFile");
+    raw_ = std::string_view(element.attribute("encoding").value()) == "raw";
     const auto tag_end = bytes_.find('>', start);
-    if (tag_end == std::string_view::npos) fail("its AppendedData is truncated");
-    const std::string_view tag = bytes_.substr(start, tag_end - start);
-    raw_ = tag.find("\"raw\"") != std::string_view::npos || tag.find("'raw'") != std::string_view::npos;
     const auto underscore = bytes_.find_first_not_of(" \t\r\n", tag_end + 1);
     if (underscore == std::string_view::npos || bytes_[underscore] != '_')
       fail("its AppendedData is truncated");
@@ -207,6 +214,8 @@ class VtpCheck {
     const std::uint64_t components = std::max<std::uint64_t>(1, count(array, "NumberOfComponents"));
     const std::uint64_t least = least_tuples(array) * components * type->bytes;
     const std::string_view format = array.attribute("format").value();
+    if (format != "appended" && array.attribute("offset"))  // VTK would read from there
+      fail("the array " + name + " has an offset, but is not appended");
     if (format == "appended") {
       const auto offset = parse_integer(trimmed(array.attribute("offset").value()));
       if (!offset || *offset < 0 || static_cast<std::uint64_t>(*offset) >= appended_.size()) {
@@ -214,12 +223,18 @@ class VtpCheck {
       }
       check_blocks(name, appended_.substr(static_cast<std::size_t>(*offset)), raw_, least);
     } else if (format == "binary") {
-      std::string_view text = array.text().get();
-      text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-      check_blocks(name, text, false, least);
+      check_blocks(name, inline_text(array), false, least);
     } else if (format != "ascii") {
       fail("the array " + name + " has an unknown format");
     }
+  }
+
+  /// What VTK reads as the values of an inline array: from the first '>' on, even if that is in an attribute.
+  std::string_view inline_text(const pugi::xml_node& array) const {
+    std::string_view text = bytes_.substr(static_cast<std::size_t>(array.offset_debug()));
+    text = text.substr(std::min(text.find('>'), text.size() - 1) + 1);
+    text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return text.substr(0, text.find('<'));
   }
 
   /// Checks the header words, and that the values have at least `least` bytes.
@@ -230,10 +245,15 @@ class VtpCheck {
     const auto first = word(header, 0);
     if (!first) fail("the array " + name + " is truncated");
     std::uint64_t bytes = *first;
-    if (compressed_ && *first > 0) {
+    if (compressed_ && *first == 0 && word(header, 2).value_or(0) != 0) {  // VTK would look for that block
+      fail("the array " + name + " has impossible block sizes");
+    } else if (compressed_ && *first > 0) {
       bytes = block_bytes(name, data, header);
-      if (raw) check_compressed_sizes(name, data, *first);
-    } else if (bytes > data.size()) {
+      const auto all = static_cast<std::size_t>(3 + *first) * word_bytes_;
+      check_compressed_sizes(name, raw ? std::string(data.substr(0, all)) : decode_base64(data, all), *first,
+                             data.size() - std::min(data.size(), all));
+    } else if (const std::uint64_t held = raw ? data.size() : data.size() / 4 * 3;
+               bytes > held - std::min<std::uint64_t>(held, header_bytes)) {
       fail("the array " + name + " is longer than the file");
     }
     if (bytes < least) fail("the array " + name + " is too short");
@@ -250,13 +270,10 @@ class VtpCheck {
     return (*blocks - 1) * *block + (*last == 0 ? *block : *last);
   }
 
-  void check_compressed_sizes(const std::string& name, std::string_view data, std::uint64_t blocks) const {
-    std::uint64_t left = data.size();
-    const std::uint64_t header = (3 + blocks) * word_bytes_;
-    if (header > left) fail("the array " + name + " is truncated");
-    left -= header;
+  void check_compressed_sizes(const std::string& name, std::string_view header, std::uint64_t blocks,
+                              std::uint64_t left) const {
     for (std::uint64_t i = 0; i < blocks; ++i) {
-      const auto size = word(data, 3 + i);
+      const auto size = word(header, 3 + i);
       if (!size || *size > left) fail("the array " + name + " is truncated");
       left -= *size;
     }

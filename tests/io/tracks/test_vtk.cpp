@@ -42,8 +42,37 @@ std::string data(const std::string& kind, const std::string& arrays) {
   return "<" + kind + ">" + arrays + "</" + kind + ">";
 }
 
+/// A number of 32 bits as in a file of little-endian byte order.
+std::string word(std::uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+std::string base64(const std::string& bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t j = i; j < i + 3; ++j)
+      bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j)
+      text += i + j > bytes.size() ? '=' : kDigits[bits >> (18 - 6 * j) & 63];
+  }
+  return text;
+}
+
 std::string frames(const std::string& values) { return data("PointData", array("frame", "Float64", values)); }
 std::string ids(const std::string& values) { return data("CellData", array("track_id", "Int32", values)); }
+
+/// A file of three points of a track, with the field data, and after its end the appended data.
+std::string with_field_data(const std::string& fields, const std::string& appended = "",
+                            const std::string& compressor = "") {
+  std::string text = polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 1"));
+  const auto insert = [&](const std::string& before, const std::string& what) {
+    text.insert(text.find(before), what);
+  };
+  insert("<Piece", data("FieldData", fields));
+  insert("</VTKFile>", appended);
+  insert(" byte_order", compressor);
+  return text;
+}
 
 }  // namespace
 
@@ -183,6 +212,146 @@ TEST_CASE("PolyData without tracks, or with invalid ones, is rejected") {
   CHECK_THAT(refusal(""), Contains("damaged"));
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtp(dir / "absent.vtp"); }),
              Contains("no such file"));
+}
+
+TEST_CASE("String arrays of a VTK file are read up to their length") {
+  const TempDir dir;
+  const std::string start = "<Array type=\"String\" Name=\"length_unit\" NumberOfTuples=\"1\" ";
+  /// The unit read from each form of an array with these bytes: text, binary, appended, and LZ4 without
+  /// matches.
+  const auto units = [&](const std::string& bytes) {
+    std::string codes, lz4;
+    for (const char c : bytes) codes += std::to_string(c) + ' ';
+    std::size_t more = bytes.size() - 15;
+    for (; more >= 255; more -= 255) lz4 += '\xff';
+    lz4 = '\xf0' + lz4 + static_cast<char>(more) + bytes;
+    const auto length = static_cast<std::uint32_t>(bytes.size());
+    const std::string plain = word(length) + bytes;
+    const std::string packed =
+        word(1) + word(length) + word(0) + word(static_cast<std::uint32_t>(lz4.size()));
+    const auto appended = [](const std::string& kind, const std::string& text) {
+      return "<AppendedData encoding=\"" + kind + "\" other=\"raw\">_" + text + "</AppendedData>";
+    };
+    const std::string in_appended = start + "format=\"appended\" offset=\"0\"/>";
+    const std::string lz4_files = " compressor=\"vtkLZ4DataCompressor\"";
+    std::vector<std::string> found;
+    for (const std::string& file :
+         {with_field_data(start + "format=\"ascii\">" + codes + "</Array>"),
+          with_field_data(start + "format=\"binary\">" + base64(plain) + "</Array>"),
+          with_field_data(in_appended, appended("raw", plain)),
+          with_field_data(in_appended, appended("base64", base64(plain))),
+          with_field_data(in_appended, appended("raw", packed + lz4), lz4_files),
+          with_field_data(start + "format=\"binary\">" + base64(packed) + base64(lz4) + "</Array>", "",
+                          lz4_files)}) {
+      spill(dir / "t.vtp", file);
+      try {
+        found.push_back(io::read_tracks_vtp(dir / "t.vtp").length_unit);
+      } catch (const InputError& error) {
+        found.push_back(error.what());
+      }
+    }
+    return found;
+  };
+  const auto repeated = [](const std::string& text, std::size_t count) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  const std::string um("um\0", 3);
+  for (const std::string& unit : units(um + repeated("a", 5000))) CHECK(unit == "um");
+  for (const std::string& unit : units(repeated(um, 100'000))) CHECK(unit == "um");
+  for (const std::string& unit : units(repeated("a", 3000) + '\0')) CHECK(unit == "px");
+  for (const std::size_t length : {100, 1024, 2048, 3000})
+    for (const std::string& unit : units(repeated("a", length)))
+      CHECK_THAT(unit, Contains("the array length_unit does not have"));
+}
+
+TEST_CASE("String arrays of points and cells are read, and ignored") {
+  const TempDir dir;
+  const auto names = [&](const std::string& kind, const std::string& codes) {
+    const std::string group = data(
+        kind,
+        "<Array type=\"String\" Name=\"s\" format=\"ascii\">" + codes + "</Array>" +
+            (kind == "PointData" ? array("frame", "Float64", "5 2 1") : array("track_id", "Int32", "8 8")));
+    spill(dir / "s.vtp",
+          polydata(kind == "PointData" ? group + ids("8 8") : frames("5 2 1") + group, cells("0", "2 1")));
+    return io::read_tracks_vtp(dir / "s.vtp").points();
+  };
+  CHECK(names("PointData", "97 0 0 98 99 0") == 3);
+  CHECK(names("CellData", "97 0 98 99 0 100 0 0 0 0") == 3);
+  CHECK_THROWS_AS(names("PointData", "97 0 0 98 99"), InputError);
+  CHECK_THROWS_AS(names("CellData", "97 0"), InputError);
+}
+
+TEST_CASE("VTK files that VTK reads otherwise than they are checked are refused") {
+  const TempDir dir;
+  const auto refusal = [&](const std::string& text) {
+    spill(dir / "bad.vtp", text);
+    return error_of<InputError>([&] { io::read_tracks_vtp(dir / "bad.vtp"); });
+  };
+  const std::string good = polydata(frames("5 2 1") + ids("8 8"), cells("0", "2 1"));
+  const auto with = [&](const std::string& old, const std::string& replacement) {
+    std::string text = good;
+    return text.replace(text.find(old), old.size(), replacement);
+  };
+  // Pieces whose arrays have another type.
+  const std::string piece = good.substr(good.find("<Piece"), good.find("</PolyData>") - good.find("<Piece"));
+  CHECK_THAT(refusal(with("</PolyData>", piece + "</PolyData>")), Contains("second point in frame"));
+  for (const char* type : {"Float32", "String", "Float64\" NumberOfComponents=\"2"}) {
+    std::string other = piece;
+    other.replace(other.find("Float64"), 7, type);
+    CHECK_THAT(refusal(with("</PolyData>", other + "</PolyData>")),
+               Contains("the array frame does not have"));
+  }
+  // Entities, null bytes, and data at an offset that is not checked.
+  CHECK_THAT(refusal(with("?>", "?><!DOCTYPE a [<!ENTITY b 'c'>]>")), Contains("document type"));
+  CHECK_THAT(refusal(with("?>", std::string("?>\0", 3))), Contains("null bytes"));
+  CHECK_THAT(refusal(with("\"frame\"", "\"frame\" offset=\"0\"")), Contains("not appended"));
+  CHECK_THAT(refusal(with("</VTKFile>", "<AppendedDataX encoding=\"raw\">_</AppendedDataX></VTKFile>")),
+             Contains("last element"));
+  // VTK reads inline data from the first '>' on, here one byte of four.
+  const auto binary = [&](const std::string& attribute, std::size_t length) {
+    return with(
+        "Name=\"frame\" format=\"ascii\">5 2 1",
+        "Name=\"frame\" " + attribute + "format=\"binary\">" + base64(word(24) + std::string(length, '\0')));
+  };
+  CHECK_THAT(refusal(binary("", 24)), Contains("second point in frame 0"));
+  CHECK_THAT(refusal(binary("a=\">AA\" ", 24)), Contains("the array frame is truncated"));
+  CHECK_THAT(refusal(binary("", 20)), Contains("the array frame is longer"));
+  // A compressed block that is longer than the file.
+  std::string block = with("format=\"ascii\">5 2 1",
+                           "format=\"binary\">" + base64(word(1) + word(24) + word(0) + word(1U << 30)));
+  block.insert(block.find(" byte_order"), " compressor=\"vtkLZ4DataCompressor\"");
+  CHECK_THAT(refusal(block), Contains("the array frame is truncated"));
+}
+
+TEST_CASE("A VTK file whose cells have more points than memory has bytes is refused") {
+  const TempDir dir;
+  std::string points;
+  for (int i = 0; i < 100'000; ++i) points += "1 ";
+  spill(dir / "t.vtp",
+        polydata(frames("5 2 1") + ids("8 8"), cells("0", points, std::to_string(std::int64_t{1} << 61))));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtp(dir / "t.vtp"); }),
+             Contains("the array connectivity does not have"));
+}
+
+TEST_CASE("A VTK file may have empty arrays, but not parts of them") {
+  const TempDir dir;
+  for (const char* type : {"String", "Float64"}) {
+    const std::string start = std::string("<Array type=\"") + type + "\" Name=\"none\" NumberOfTuples=\"0\" ";
+    const auto read = [&](const std::string& end, const std::string& compressor = "") {
+      spill(dir / "t.vtp", with_field_data(start + end + "</Array>", "", compressor));
+      return io::read_tracks_vtp(dir / "t.vtp").points();
+    };
+    const auto packed = [&](std::uint32_t last) {
+      return read("format=\"binary\">" + base64(word(0) + word(0) + word(last)),
+                  " compressor=\"vtkLZ4DataCompressor\"");
+    };
+    CHECK(read("format=\"ascii\">") == 3);
+    CHECK(read("format=\"binary\">" + base64(word(0))) == 3);
+    CHECK(packed(0) == 3);
+    CHECK_THAT(error_of<InputError>([&] { packed(8); }), Contains("impossible block sizes"));
+  }
 }
 
 TEST_CASE("damaged VTK files never crash the reader") {
