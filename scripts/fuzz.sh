@@ -8,7 +8,7 @@
 # script then exits with 1; minimise a finding (`READER=... fuzz_reader -minimize_crash=1 -runs=100000 FILE`) and add
 # it to tests/fuzz/corpus together with the fix. Limits: 10 s and 2 GB per input, 64 kB of input. Environment: RUNS
 # (stop after that many inputs instead), JOBS (readers at a time, default all processors), IN_PROCESS=1 (read HDF5
-# without its child process, see fuzz_reader.cpp).
+# and VTP without their child process, see fuzz_reader.cpp).
 MOTES_PRESET=fuzz
 source "$(dirname "$0")/common.sh"
 packages+=(clang libclang-rt-dev libomp-dev)

@@ -1,9 +1,9 @@
 // libFuzzer on the reader that the environment variable READER names.
 //
-// HDF5 is read in its child process, as users' files are: a crash of the library there is an InputError, and
-// the fuzzer sees the parent's side. With IN_PROCESS=1 it is read in this process, which is many times as
-// fast and lets what the readers do guide the fuzzer; then crashes of libhdf5 itself end it too, and are
-// findings only where they are findings without IN_PROCESS.
+// HDF5 and VTP are read in a child process, as users' files are: a crash of the library there is an
+// InputError, and the fuzzer sees the parent's side. With IN_PROCESS=1 they are read in this process, which
+// is many times as fast and lets what the readers do guide the fuzzer; then crashes of libhdf5 or VTK itself
+// end it too, and are findings only where they are findings without IN_PROCESS.
 
 #include <cstdint>
 #include <cstdio>
