@@ -245,7 +245,7 @@ class VtpCheck {
     const auto first = word(header, 0);
     if (!first) fail("the array " + name + " is truncated");
     std::uint64_t bytes = *first;
-    if (compressed_ && *first == 0 && word(header, 2).value_or(0) != 0) {  // VTK would look for that block
+    if (compressed_ && *first == 0 && word(header, 2).value_or(1) != 0) {  // VTK would look for that block
       fail("the array " + name + " has impossible block sizes");
     } else if (compressed_ && *first > 0) {
       bytes = block_bytes(name, data, header);
