@@ -33,6 +33,8 @@ constexpr double kMostMean = 0.3;
 constexpr int kMixtureRounds = 50, kRounds = 4;
 /// Share of links that another straight link follows: the particle may be missed, end or turn.
 constexpr double kGoOn = 0.9;
+/// Particles that rest bend less than others. Those that bend more are found among the rest, in another pass.
+constexpr int kPasses = 2;
 /// Larger log-likelihood ratios make no difference.
 constexpr double kSure = 50;
 /// Larger bends, in standard deviations, count as chance.
@@ -195,7 +197,20 @@ class StraightLinks {
 }  // namespace
 
 SeriesLinking link_straight(const Execution& execution, const SeriesPoints& points) {
-  return StraightLinks(points).run(execution);
+  SeriesLinking out = StraightLinks(points).run(execution);
+  for (int pass = 1; pass < kPasses && out.links() > 0; ++pass) {
+    std::vector<char> rest(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) rest[i] = out.next[i] < 0 && out.previous[i] < 0;
+    const SeriesPart part = take_part(points, rest, execution);
+    if (part.points.size() == 0) break;
+    const SeriesLinking more = StraightLinks(part.points).run(execution);
+    for (std::size_t k = 0; k < part.whole.size(); ++k) {
+      if (more.next[k] < 0) continue;
+      const Index i = part.whole[k], j = part.whole[at(more.next[k])];
+      out.next[at(i)] = j, out.previous[at(j)] = i;
+    }
+  }
+  return out;
 }
 
 }  // namespace motes::tracking

@@ -20,12 +20,12 @@ namespace {
 constexpr double kFewPartners = 0.75, kPartUnlinked = 0.5;
 /// Particles that move farther, in spacings, are not told from false detections.
 constexpr double kMostSteps = 0.3;
-/// Straight links are tried up to this many detections, and if at most kFewPartners surely have partners or
-/// the median displacement is at least this many spacings.
+/// Straight links are tried up to this many detections, and if at most kFewPartners surely have partners, the
+/// median displacement is at least kLongSteps spacings, or this share is on no track.
 constexpr std::size_t kMostStraight = 100'000;
-constexpr double kLongSteps = 0.5;
+constexpr double kLongSteps = 0.5, kManyAlone = 0.05;
 /// They are a start if at least this many are found a detection, and at least this share is not found yet.
-constexpr double kLeastStraight = 0.03, kFewMissing = 0.05;
+constexpr double kLeastStraight = 0.03, kFewMissing = 0.005;
 /// Shares of ends and of missed detections at that start.
 constexpr double kEnds = 0.05, kMissed = 0.1;
 
@@ -74,8 +74,10 @@ bool start_among_false(const Execution& execution, const SeriesOptions& options,
 Rounds or_straight(const Execution& execution, const SeriesOptions& options,
                    const std::function<void(int)>& done, double times, Rounds best, SeriesLinks& out) {
   const SeriesPoints& points = best.points();
-  if (points.size() > kMostStraight || (points.partners > kFewPartners && best.steps() < kLongSteps))
-    return best;
+  const bool sure =
+      points.partners > kFewPartners && best.steps() < kLongSteps &&
+      static_cast<double>(best.solution_.false_detections) < kManyAlone * static_cast<double>(points.size());
+  if (points.size() > kMostStraight || sure) return best;
   SeriesLinking start = link_straight(execution, points);
   const auto links = static_cast<double>(start.links());
   if (links < kLeastStraight * static_cast<double>(points.size()) ||

@@ -35,8 +35,8 @@ bool start_among_false(const Execution& execution, const SeriesOptions& options,
 
 /// Rounds with persistence that start from straight links (straight.h), if these are more likely, else
 /// `best`. (Particles that keep their direction and move about as far as their spacing, or farther, are not
-/// found from links without it.) Tried only if few detections surely have a partner or links are long.
-/// `times`: as of with_beliefs.
+/// found from links without it.) Tried only if few detections surely have a partner, links are long, or
+/// detections are on no track. `times`: as of with_beliefs.
 Rounds or_straight(const Execution& execution, const SeriesOptions& options,
                    const std::function<void(int)>& done, double times, Rounds best, SeriesLinks& out);
 
