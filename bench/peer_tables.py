@@ -52,6 +52,23 @@ def swimmers(rng, n, frames):
     return made.walk(rng, n, frames, 2, step)
 
 
+def schooling(rng, n, frames, speed):
+    """Fish that turn towards the mean direction of those within 1.5 spacings, in two dimensions."""
+    heading = rng.uniform(0, 2 * np.pi, n)
+
+    def step(t, at):
+        nonlocal heading
+        near = np.linalg.norm(at[None] - at[:, None], axis=2) < 1.5
+        mean = np.arctan2((near * np.sin(heading)).sum(1), (near * np.cos(heading)).sum(1))
+        turn = 0.4 * np.angle(np.exp(1j * (mean - heading))) + rng.normal(size=n) * 0.25
+        v = np.c_[np.cos(heading + turn), np.sin(heading + turn)] * speed * rng.uniform(0.6, 1.4, (n, 1))
+        v = made.turned_back(at, v, made.box(n, 2))
+        heading = np.arctan2(v[:, 1], v[:, 0])
+        return v
+
+    return made.walk(rng, n, frames, 2, step)
+
+
 def sheared(rng, n, frames, rate, own):
     """A flow along x that grows with y."""
     at, middle = made.start(rng, n, 2), made.box(n, 2) / 2
@@ -109,6 +126,8 @@ FAMILIES = {
     "passing60": (0, lambda r: passing(r, 60, 25, 0.4, 0.05)),
     "directed20": (1, lambda r: made.table(r, made.directed(r, 20, 20, 3, 0.6), miss=0.1)),
     "directed15faults": (1, lambda r: made.table(r, made.directed(r, 15, 30, 3, 0.5), miss=0.15, false=0.1)),
+    "far60": (1, lambda r: made.table(r, made.directed(r, 60, 30, 3, 1.3), miss=0.05)),
+    "schooling40": (1, lambda r: made.table(r, schooling(r, 40, 60, 0.5), miss=0.05)),
     "swimmers40": (0, lambda r: made.table(r, swimmers(r, 40, 30))),
     "sheared80": (1, lambda r: made.table(r, sheared(r, 80, 10, 0.1, 0.05), miss=0.05)),
     "rotating20": (1, lambda r: made.table(r, made.rotating(r, 20, 20, 3, 0.3), miss=0.05)),
