@@ -177,11 +177,26 @@ TEST_CASE("similar values are not taken for noise clipped at 0", "[detect]") {
   CHECK_FALSE(level_of_alike(much_noise, 2, 3));
   CHECK(level_of_alike(many_alike, 2, 3));
   std::vector<double> nearly_alike(780, 20.0), spread;
-  nearly_alike.insert(nearly_alike.begin(), 30, 5.0);  // 3.7 %, where noise has at least 10 %
+  nearly_alike.insert(nearly_alike.begin(), 30, 5.0);             // 3.7 %, where noise has at least 10 %
+  std::fill(nearly_alike.end() - 200, nearly_alike.end(), 30.0);  // the upper quarter is as in noise
   for (const double v : nearly_alike) spread.push_back(v);
   std::fill(spread.begin() + 30, spread.begin() + 240, 13.0);  // the lower quartile is as in noise
   CHECK(level_of_alike(nearly_alike, 2, 3));
   CHECK_FALSE(level_of_alike(spread, 2, 3));
+}
+
+TEST_CASE("values that hardly exceed their median are alike, in spite of low ones", "[detect]") {
+  std::vector<double> values(20, 1.0);  // as many as in noise
+  for (int i = 0; i < 180; ++i) values.push_back(10 + 0.03 * i);
+  const auto far_above = [&](int n, double by) {
+    std::vector<double> some = values;
+    std::fill(some.end() - n, some.end(), by * some[some.size() / 2]);
+    return some;
+  };
+  CHECK(level_of_alike(far_above(20, 1.35), 2, 3));  // a tenth: half as many as in noise of one wavelength
+  CHECK_FALSE(level_of_alike(far_above(40, 1.35), 2, 3));
+  CHECK(level_of_alike(far_above(30, 1.35), 1, 3));
+  CHECK_FALSE(level_of_alike(far_above(30, 1.35), 3, 3));
 }
 
 TEST_CASE("noise clipped at 0 by a filter has no spots, and spots in it are found", "[detect]") {

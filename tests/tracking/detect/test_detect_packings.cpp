@@ -11,6 +11,7 @@
 
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
+#include "tracking/detect/choice/skewed_noise.h"
 
 namespace {
 
@@ -94,4 +95,32 @@ TEST_CASE("touching balls are found in every layer", "[detect][packings]") {
     sum += f1_of(found, balls, 4) / 2;
   }
   CHECK(sum > 0.96);
+}
+
+TEST_CASE("balls that fill a third of a stack are found", "[detect][packings]") {
+  struct Case {
+    double radius, along_z;  // as searched
+    int balls;
+  };
+  const Case c = GENERATE(Case{4, 3.2, 494}, Case{5, 5, 337});
+  const Shape3 shape{48, 96, 96};
+  Random random(1);
+  const std::vector<Spot> balls = packed(shape, c.radius, c.balls, random);
+  DetectionOptions options;
+  options.radius_um = {c.radius, c.radius, c.along_z};
+  const Detections found = tracking::detect_spots(kTwo, confocal(shape, balls, c.radius, random), options);
+  CHECK(f1_of(found, balls, c.radius) > 0.98);
+}
+
+TEST_CASE("maxima that respond alike are spots, however few the levels take", "[detect][packings]") {
+  std::vector<tracking::detect::LikelySpot> maxima(200);
+  for (std::size_t i = 0; i < maxima.size(); ++i) {
+    maxima[i].is_round = true;
+    maxima[i].spot.score = static_cast<double>(i);
+    maxima[i].response = 10 + 0.01 * static_cast<double>(i);
+  }
+  const tracking::detect::Levels tenth{180, 180};
+  CHECK(tracking::detect::spots_are_most(maxima, tenth, 3));
+  for (auto& one : maxima) one.response -= 10;
+  CHECK_FALSE(tracking::detect::spots_are_most(maxima, tenth, 3));
 }

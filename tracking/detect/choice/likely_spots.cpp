@@ -18,6 +18,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kTouching = 5;         // largest distance of touching spots, in sigma
 constexpr double kTouchingShare = 0.4;  // least share of round spots that touch another
 constexpr double kAlike = 0.25;         // least ratio of their responses
+constexpr double kLeastRound = 0.25;    // least share of round maxima above a gap; filaments have fewer
 constexpr double kMostInGap = 0.1;      // most unround maxima in a gap, per maximum above it
 constexpr double kDisturbed = 0.3;  // least score of disturbed spots, relative to the median of round spots
 // From this stretch on, or this ratio of its responses to the finest detail, noise is smooth, so that
@@ -76,7 +77,8 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
   const auto round =
       std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
   const auto all_high = static_cast<double>(high.size());
-  if (static_cast<double>(round) < 0.5 * all_high || static_cast<double>(below) > kMostInGap * all_high)
+  if (static_cast<double>(round) < kLeastRound * all_high ||
+      static_cast<double>(below) > kMostInGap * all_high)
     return;
   const double least = kDisturbed * percentile(scores, 0.5);
   std::erase_if(high, [&](const LikelySpot& one) { return one.spot.score < least; });

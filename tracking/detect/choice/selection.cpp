@@ -70,6 +70,13 @@ class Falling {
   std::span<const double> ascending_;
 };
 
+/// Whether the chance of so few events or fewer is at most `chance` if `expected` are expected (Poisson).
+bool too_few(double few, double expected, double chance) {
+  double term = 1, sum = 1;  // probabilities of so few or fewer, in units of that of so few
+  for (double i = few; i > 0 && term > 1e-9 * sum; --i) sum += term *= i / expected;
+  return few * std::log(expected) - expected - std::lgamma(few + 1) + std::log(sum) <= std::log(chance);
+}
+
 }  // namespace
 
 double percentile(std::span<const double> scores, double share) {
@@ -238,24 +245,26 @@ std::optional<double> clear_of_the_rest(std::span<const double> values, bool may
 }
 
 std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise) {
-  constexpr std::array kBelowHalf{0.15, 0.1,
-                                  0.06};  // share of noise maxima below half their median, at least
+  // Share of noise maxima below half their median, and over kHigh times that, at least.
+  constexpr std::array kBelowHalf{0.15, 0.1, 0.06}, kAboveHigh{0.31, 0.216, 0.16};
   constexpr std::array kQuartile{0.71, 0.78, 0.84};  // least ratio of the lower quartile to the median;
                                                      // noise: 0.58, 0.69, 0.77
-  constexpr double kChance = 1e-3, kFarFewer = 0.3, kFewer = 0.5;
+  constexpr double kHigh = 1.3, kFewHigh = 0.8, kFarFewer = 0.3, kFewer = 0.5;
   if (ascending.empty()) return std::nullopt;
   const auto axes = static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1);
+  const auto all = static_cast<double>(ascending.size());
   const double median = ascending[ascending.size() / 2], level = 0.5 * median;
-  const auto low = std::lower_bound(ascending.begin(), ascending.end(), level) - ascending.begin();
-  const double expected = kBelowHalf[axes] * static_cast<double>(ascending.size());
-  const auto few = static_cast<double>(low);
+  const auto below = [&](double value) {
+    const auto end = std::lower_bound(ascending.begin(), ascending.end(), value);
+    return static_cast<double>(end - ascending.begin());
+  };
+  if (!(level > noise)) return std::nullopt;
+  const double high = all - below(kHigh * median), expected_high = kAboveHigh[axes] * all;
+  if (high < kFewHigh * expected_high && too_few(high, expected_high, 1e-4)) return level;
+  const double low = below(level), expected_low = kBelowHalf[axes] * all;
   const bool alike = ascending[ascending.size() / 4] >= kQuartile[axes] * median;
-  if (!(level > noise) || few >= (alike ? kFewer : kFarFewer) * expected) return std::nullopt;
-  double term = 1, sum = 1;  // Poisson probabilities of so few or fewer, in units of that of so few
-  for (double i = few; i > 0 && term > 1e-9 * sum; --i) sum += term *= i / expected;
-  const double log_chance = few * std::log(expected) - expected - std::lgamma(few + 1) + std::log(sum);
-  if (log_chance > std::log(kChance)) return std::nullopt;
-  return level;
+  if (low < (alike ? kFewer : kFarFewer) * expected_low && too_few(low, expected_low, 1e-3)) return level;
+  return std::nullopt;
 }
 
 }  // namespace motes::tracking::detect

@@ -101,11 +101,16 @@ Clipping clipping_of(const VolumeFrame& frame, std::span<const double> maxima,
 }
 
 bool spots_are_most(std::span<const LikelySpot> maxima, const Levels& levels, int dimensions) {
-  std::vector<double> responses;
-  for (const LikelySpot& m : maxima)
-    if (levels.take(m.is_round, m.spot.score, m.response)) responses.push_back(m.response);
-  std::sort(responses.begin(), responses.end());
-  return 2 * responses.size() >= maxima.size() && level_of_alike(responses, dimensions, 0).has_value();
+  std::vector<double> all, taken;
+  for (const LikelySpot& m : maxima) {
+    all.push_back(m.response);
+    if (levels.take(m.is_round, m.spot.score, m.response)) taken.push_back(m.response);
+  }
+  const auto alike = [&](std::vector<double>& responses) {
+    std::sort(responses.begin(), responses.end());
+    return level_of_alike(responses, dimensions, 0).has_value();
+  };
+  return alike(all) || (2 * taken.size() >= all.size() && alike(taken));
 }
 
 }  // namespace motes::tracking::detect

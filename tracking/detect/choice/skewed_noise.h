@@ -29,8 +29,9 @@ enum class Clipping { none, noise, smoothed_noise };
 Clipping clipping_of(const VolumeFrame& frame, std::span<const double> maxima,
                      std::span<const double> minima);
 
-/// Whether most maxima are spots, so that responses do not show the noise: the levels take at least half of
-/// `maxima` [n] (all of a frame), and their responses are too similar for noise. O(n log n).
+/// Whether most of `maxima` [n] (all of a frame) are spots, so that responses do not show the noise: their
+/// responses are too similar for noise, or those of at least half of them, which the levels take.
+/// O(n log n).
 bool spots_are_most(std::span<const LikelySpot> maxima, const Levels& levels, int dimensions);
 
 }  // namespace motes::tracking::detect
