@@ -124,3 +124,20 @@ TEST_CASE("maxima that respond alike are spots, however few the levels take", "[
   for (auto& one : maxima) one.response -= 10;
   CHECK_FALSE(tracking::detect::spots_are_most(maxima, tenth, 3));
 }
+
+TEST_CASE("touching balls and discs are found without a radius", "[detect][packings]") {
+  struct Case {
+    Shape3 shape;
+    double radius;
+    int balls;
+  };
+  const Case c = GENERATE(Case{{48, 96, 96}, 5, 253}, Case{{1, 256, 256}, 4, 651});
+  Random random(1);
+  const std::vector<Spot> balls = packed(c.shape, c.radius, c.balls, random);
+  const VolumeFrame frame = confocal(c.shape, balls, c.radius, random);
+  DetectionOptions options;
+  options.radius_um =
+      tracking::estimate_radius(kTwo, frame, tracking::Polarity::bright).value_or(Vec3{1, 1, 1});
+  CAPTURE(options.radius_um.x, options.radius_um.z);
+  CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), balls, c.radius) > 0.98);
+}

@@ -4,7 +4,8 @@
 /// gives the spots. (2) Gaussians with free widths are fitted to the best of them, starting from that scale,
 /// then from the medians of the fitted widths, which are the result. If two thirds of the fits fail, the
 /// spots are lumps of background, and the scale with the next largest sum is tried. Objects side by side fail
-/// too: if they are above a clear gap and many, their scale is the result, or if the fitted width finds few.
+/// too: if they are above a clear gap and many, the fitted width, their scale and the fitted width with that
+/// along z as across are compared, and the one that finds most is the result.
 ///
 /// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
 /// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
@@ -64,7 +65,8 @@ constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are sk
 constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
 constexpr int kWidenings = 4;          // at most this often,
 constexpr double kKept = 0.2;          // if at least this share of spots is found again
-constexpr double kMostKept = 0.8;      // share of a crowd's spots that a right width finds again
+constexpr double kCrowdScale = 1.9;    // least sigma of resolved spots in crowds, in voxels
+constexpr double kMostKept = 0.97;     // share of a crowd's spots that a right width finds
 constexpr double kOtherSize = 1.7;     // from this ratio of widths on, sizes differ
 constexpr double kClearScore = 1.7;    // ratio to the level of a clear spot
 constexpr double kOfScale = 1.6;       // largest ratio of a fitted width to its scale
@@ -135,7 +137,7 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
     rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
   rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
-  rung.crowd = choice.crowd && sigma[0] >= kResolved * finest;
+  rung.crowd = choice.crowd && sigma[0] >= kCrowdScale * finest;
   return rung;
 }
 
@@ -303,11 +305,23 @@ std::size_t spots_at(const Execution& execution, const VolumeFrame& frame, Polar
   return detect_spots(execution, frame, options).size();
 }
 
-/// Whether most of a rung's spots are also found at this width.
-bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
-                 const Sigma& sigma) {
-  const auto found = static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
-  return found >= kMostKept * static_cast<double>(rung.spots.size());
+/// The width of a crowd: the fitted one, unless the rung's scale, or the fitted width with that along z as
+/// across, finds more spots. Wide filters join touching balls.
+Sigma width_of_crowd(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
+                     const Rung& rung, const Sigma& fitted) {
+  const auto found_at = [&](const Sigma& sigma) {
+    return static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
+  };
+  Sigma best = fitted;
+  double most = found_at(fitted);
+  const double across = fitted[0];
+  for (const Sigma& other : {rung.sigma, Sigma{across, across, std::min(across, fitted[2])}}) {
+    const double found = other == fitted ? 0 : found_at(other);
+    if (most >= kMostKept * found) continue;
+    best = other;
+    most = found;
+  }
+  return best;
 }
 
 /// Whether kObjects discs that respond most at this scale fit into the frame, apart or touching.
@@ -391,8 +405,9 @@ std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame
     if (!sigma && !rung->crowd) continue;
     if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
     const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
-    failed = !sigma || (rung->crowd && !keeps_spots(execution, frame, polarity, *rung, wide));
-    return failed ? rung->sigma : wide;
+    const Sigma width = rung->crowd ? width_of_crowd(execution, frame, polarity, *rung, wide) : wide;
+    failed = width == rung->sigma;
+    return width;
   }
   return std::nullopt;
 }
