@@ -442,7 +442,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   choice.blends = levels.blends;
   const std::size_t taken = count_taken(likely);
   // In frames of counted photons, gaps are those between whole numbers.
-  choice.crowd = levels.clear && !clipped && 4 * taken > maxima.size() && !maxima.mostly_lowest();
+  choice.crowd = levels.clear && !clipped && 3 * taken > maxima.size() && !maxima.mostly_lowest();
   const double clear = middle_of_gap(maxima.responses(), levels.response);
   for (LikelySpot& one : likely) {
     if (!one.taken) continue;

@@ -33,7 +33,7 @@ struct Choice {
   bool hot_voxels = false;            ///< some maxima are single voxels far over the noise
   bool blends = false;                ///< the strong maxima continue the noise without a gap
   bool faint = false;                 ///< as in DetectionReport
-  bool crowd = false;                 ///< spots are far above all other maxima and over a quarter of all
+  bool crowd = false;                 ///< spots are far above all other maxima and at least a third of all
   bool looked_again = false;          ///< `score` is that of the second look (second_look.h)
   std::vector<std::string> warnings;  ///< one line each
 };
