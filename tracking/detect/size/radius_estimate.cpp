@@ -313,13 +313,10 @@ Sigma width_of_crowd(const Execution& execution, const VolumeFrame& frame, Polar
     return static_cast<double>(spots_at(execution, frame, polarity, sigma, true));
   };
   Sigma best = fitted;
-  double most = found_at(fitted);
-  const double across = fitted[0];
+  double most = found_at(fitted), across = fitted[0];
   for (const Sigma& other : {rung.sigma, Sigma{across, across, std::min(across, fitted[2])}}) {
     const double found = other == fitted ? 0 : found_at(other);
-    if (most >= kMostKept * found) continue;
-    best = other;
-    most = found;
+    if (most < kMostKept * found) best = other, most = found;
   }
   return best;
 }
