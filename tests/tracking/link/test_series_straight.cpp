@@ -1,5 +1,6 @@
 // Particles that keep their direction and move farther than their spacing.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -38,6 +39,21 @@ TEST_CASE("particles that keep their direction are linked over more than their s
   CHECK(links.persistent);
   CHECK(share_found(series, links.linking) > 0.75);
   CHECK(share_wrong(series, links) < 0.1);
+}
+
+TEST_CASE("straight links of fast particles are found among resting ones") {
+  const std::uint64_t seed = GENERATE(1, 2);
+  std::vector<Detections> frames = keen_walkers(40, 25, 0.8, 0.2, seed).frames;
+  std::mt19937_64 rng(seed);
+  std::normal_distribution<> jitter(0, 0.01);
+  std::vector<Vec3> rest(80);
+  for (Vec3& p : rest) p = testing::uniform_point(rng, std::cbrt(40.0));
+  for (Detections& frame : frames)
+    for (const Vec3& p : rest) {
+      const double x = jitter(rng), y = jitter(rng), z = jitter(rng);
+      testing::add(frame, p + Vec3{x, y, z});
+    }
+  CHECK(testing::right_share(frames, link_straight({1}, pool_points(frames, {1}))) > 0.75);
 }
 
 TEST_CASE("straight links are found in series of few frames, and almost none among random points") {
