@@ -18,7 +18,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kTouching = 5;         // largest distance of touching spots, in sigma
 constexpr double kTouchingShare = 0.4;  // least share of round spots that touch another
 constexpr double kAlike = 0.25;         // least ratio of their responses
-constexpr double kLeastRound = 0.25;    // least share of round maxima above a gap; filaments have fewer
+constexpr double kLeastRound = 0.45;    // least share of round maxima above a gap
 constexpr double kMostInGap = 0.1;      // most unround maxima in a gap, per maximum above it
 constexpr double kDisturbed = 0.3;  // least score of disturbed spots, relative to the median of round spots
 // From this stretch on, or this ratio of its responses to the finest detail, noise is smooth, so that

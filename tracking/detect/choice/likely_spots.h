@@ -42,10 +42,10 @@ inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
 /// response.
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely);
 
-/// Neighbours lower the scores of objects such as nuclei; neighbours and texture make them unround. If a
-/// quarter of the maxima above a clear gap in the responses are round, all above it that score a third of the
-/// typical round spot's score are spots. (Filaments have fewer round ones, and ghosts between spots score
-/// less.) `clear`: the lowest response above the gap.
+/// Neighbours lower the scores of objects such as nuclei; neighbours and texture make them unround. If
+/// about half of the maxima above a clear gap in the responses are round, all above it that score a third of
+/// the typical round spot's score are spots. (Filaments and grain of cells have fewer, and ghosts between
+/// spots score less.) `clear`: the lowest response above the gap.
 void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely);
 
 /// For smoothed noise, in which responses are better than scores. Removes from `likely` the spots of crowds
