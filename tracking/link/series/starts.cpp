@@ -24,7 +24,8 @@ constexpr double kMostSteps = 0.3;
 /// median displacement is at least kLongSteps spacings, or this share is on no track.
 constexpr std::size_t kMostStraight = 100'000;
 constexpr double kLongSteps = 0.5, kManyAlone = 0.05;
-/// They are a start if at least this many are found a detection, and at least this share is not found yet.
+/// They are a start if there are at least this many per detection, and the rounds so far lack at least this
+/// share of them.
 constexpr double kLeastStraight = 0.03, kFewMissing = 0.005;
 /// Shares of ends and of missed detections at that start.
 constexpr double kEnds = 0.05, kMissed = 0.1;
