@@ -26,6 +26,8 @@ trap 'rm -rf "$work"' EXIT
       "$bench" --header 0 --truth "$work/$embryo.csv" --step 1,2,5
     done
     "$bench" --header 0 --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10
+    "$bench" --header 0 --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 1,2,5,10 \
+      --properties 1 --name diameters
   else
     echo "events.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -16,6 +17,7 @@
 #include "tests/tracking/score/score_cases.h"
 #include "tracking/link/events/division_scene.h"
 #include "tracking/link/events/divisions.h"
+#include "tracking/link/motion/field.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -59,6 +61,9 @@ struct Life {
   double step = 0.1;                          ///< standard deviation along each axis
   double division = 0, birth = 0, death = 0;  ///< probabilities per particle and frame
   double missed = 0, clutter = 0;             ///< probability per detection; share of false detections
+  int cycle = 0;                              ///< least age of mothers born in the series
+  double beside = 0;  ///< false tracks that begin beside a particle, per particle and frame
+  std::size_t beside_frames = 5;
   int particles = 200, frames = 20;
 };
 
@@ -91,7 +96,8 @@ Lives live(const Life& life, std::uint64_t seed) {
       const auto last = tracks[k].back();
       const auto step = [&] { return life.step * normal(rng); };
       const Vec3 p{last.x + step(), last.y + step(), last.z + step()};
-      if (uniform(rng) < life.division) {
+      const bool old = tracks[k].front().frame == 0 || std::ssize(tracks[k]) >= life.cycle;
+      if (old && uniform(rng) < life.division) {
         const Vec3 v{normal(rng), normal(rng), normal(rng)};
         const double half = (0.25 + 0.02 * normal(rng)) / std::hypot(v.x, v.y, v.z);
         for (const double side_of : {half, -half})
@@ -106,6 +112,20 @@ Lives live(const Life& life, std::uint64_t seed) {
       if (uniform(rng) < life.birth) begin(t, anywhere(), -1);
   }
   Lives out{make_tracks(tracks, life.division > 0 ? parent : std::vector<std::int64_t>{}), {}};
+  for (std::size_t k = 0, real = tracks.size(); k < real && life.beside > 0; ++k)
+    for (std::size_t i = 0; i < tracks[k].size(); ++i) {
+      if (uniform(rng) >= life.beside) continue;
+      const Vec3 v{normal(rng), normal(rng), normal(rng)};
+      const double off = (0.2 + 0.6 * uniform(rng)) / std::hypot(v.x, v.y, v.z);
+      const auto moved = [&] { return 0.03 * normal(rng); };
+      testing::TrackPoints companion;
+      for (std::size_t j = i; j < std::min(i + life.beside_frames, tracks[k].size()); ++j) {
+        const auto& p = tracks[k][j];
+        const double x = p.x + off * v.x + moved(), y = p.y + off * v.y + moved();
+        companion.push_back({p.frame, x, y, p.z + off * v.z + moved()});
+      }
+      tracks.push_back(companion);
+    }
   std::vector<std::vector<Vec3>> seen(static_cast<std::size_t>(life.frames));
   for (const auto& track : tracks)
     for (const auto& p : track)
@@ -272,6 +292,54 @@ TEST_CASE("particles that only appear are not divisions") {
   INFO("found " << links.divisions.found << ", backwards " << links.divisions.backwards << ", misplaced "
                 << links.divisions.misplaced);
   CHECK_FALSE(links.divisions.significant);
+}
+
+TEST_CASE("young mothers and short-lived daughters are evidence against a division") {
+  // Cells divide after 8 frames or more. False tracks beside cells last for five frames.
+  Life life;
+  life.frames = 40, life.particles = 80, life.step = 0.05;
+  life.division = 0.1, life.cycle = 8, life.beside = 0.01;
+  const auto [truth, frames] = live(life, 8);
+  const SeriesLinks links = linked(frames);
+  REQUIRE(links.divisions.significant);
+  const auto& [age, lasts, odds] = links.divisions.model.evidence;
+  // Ages of 3 to 4 and of 9 to 16 frames; lives of 5 to 8 and of 9 to 16.
+  CHECK(age[3] < -1);
+  CHECK(age[5] > 0.3);
+  CHECK(lasts[4] < -1);
+  CHECK(lasts[5] > 0.3);
+  for (const double nats : odds) CHECK(nats == 0);
+  const DivisionScores scores = link_scores({}, truth, build_tracks(frames, links), 1e-6).division;
+  INFO(scores.true_divisions << " true, " << scores.false_divisions << " false, " << scores.missed_divisions
+                             << " missed");
+  CHECK(scores.f1 > 0.9);
+}
+
+TEST_CASE("odds of being a particle are evidence for divisions") {
+  Life life;
+  life.step = 0.1, life.division = 0.03, life.beside = 0.03, life.beside_frames = 20;
+  const auto [truth, frames] = live(life, 9);
+  const SeriesLinks links = linked(frames, Events::none);
+  std::set<std::pair<std::int64_t, double>> real;
+  for (std::size_t p = 0; p < truth.points(); ++p) real.emplace(truth.frame[p], truth.x_um[p]);
+  std::vector<double> odds;
+  std::mt19937_64 rng(9);
+  std::normal_distribution<> normal;
+  for (std::size_t i = 0; i < links.points.size(); ++i)
+    odds.push_back(normal(rng) + (real.contains({links.points.slot[i], links.points.at[i].x}) ? 2 : -2));
+  const SeriesLists lists(links.points);
+  const auto right = [&](std::span<const double> log_odds) {
+    SeriesLinks found = links;
+    found.divisions = detail::find_divisions({}, links.points, links.linking, lists, log_odds, true);
+    cut_at_divisions(found.divisions.list, found.linking);
+    return link_scores({}, truth, build_tracks(frames, found), 1e-6).division;
+  };
+  const DivisionScores without = right({}), with = right(odds);
+  INFO("without odds " << without.true_divisions << " true, " << without.false_divisions
+                       << " false; with odds " << with.true_divisions << ", " << with.false_divisions
+                       << "; missed " << with.missed_divisions);
+  CHECK(with.true_divisions > 1.1 * static_cast<double>(without.true_divisions));
+  CHECK(with.false_divisions < 0.75 * static_cast<double>(without.false_divisions));
 }
 
 TEST_CASE("divisions are the same for any thread count") {

@@ -212,7 +212,8 @@ DivisionMotion division_motion(const Execution& execution, const SeriesPoints& p
 
 DivisionScene division_scene(const Execution& execution, const SeriesPoints& points,
                              const SeriesLinking& linking, const DivisionMotion& motion,
-                             const std::vector<double>& spacings, Sight sight) {
+                             const std::vector<double>& spacings, std::span<const double> log_odds,
+                             Sight sight) {
   const View view = view_of(points, linking, sight);
   const std::vector<double> scales = scales_of(motion.pair, points.dims);
   std::vector<std::vector<DivisionCandidate>> by_pair(motion.pair.size());
@@ -224,11 +225,15 @@ DivisionScene division_scene(const Execution& execution, const SeriesPoints& poi
   out.dims = points.dims;
   for (const auto& candidates : by_pair)
     out.candidates.insert(out.candidates.end(), candidates.begin(), candidates.end());
+  out.tracks = {view.previous, view.next, {}, points.frames(), view.step < 0};
   for (Index i = 0; i < static_cast<Index>(points.size()); ++i) {
+    out.tracks.time.push_back(view.step > 0 ? view.slot(i) : points.frames() - 1 - view.slot(i));
     out.links += view.link(i) >= 0;
-    out.starts += view.starts(i);
+    if (view.starts(i)) out.start_points.push_back(i);
     out.ends += view.ends(i);
   }
+  out.starts = std::ssize(out.start_points);
+  out.odds = odds_classes(out.tracks, out.start_points, log_odds);
   return out;
 }
 

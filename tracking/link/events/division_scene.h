@@ -38,9 +38,10 @@ DivisionMotion division_motion(const Execution& execution, const SeriesPoints& p
                                const std::vector<double>& spacings, bool neighbours, bool backwards,
                                std::int32_t step = 1);
 
-/// `motion`: of all pairs, and backwards if the view is.
+/// `motion`: of all pairs, and backwards if the view is. `log_odds` [points]: of being a particle; or empty.
 DivisionScene division_scene(const Execution& execution, const SeriesPoints& points,
                              const SeriesLinking& linking, const DivisionMotion& motion,
-                             const std::vector<double>& spacings, Sight sight);
+                             const std::vector<double>& spacings, std::span<const double> log_odds,
+                             Sight sight);
 
 }  // namespace motes::tracking::detail

@@ -1,6 +1,7 @@
 #include "tracking/link/events/divisions.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -104,9 +105,12 @@ std::vector<std::size_t> Gains::best(const Execution& execution) const {
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c) {
   const int dims = scene.dims;
   const double apart = std::max(c.apart, 1e-3), off = (apart - model.separation) / model.spread;
-  const double divided = std::log(model.share) + log_student(c.middle, model.middle, dims) - 0.5 * off * off -
-                         std::log(model.spread * std::sqrt(2 * std::numbers::pi)) - log_sphere(apart, dims) +
-                         std::numbers::ln2;
+  double evidence = 0;
+  for (std::size_t k = 0; k < kTraits; ++k)
+    if (!model.evidence[k].empty()) evidence += model.evidence[k][at(c.trait[k])];
+  const double divided = evidence + std::log(model.share) + log_student(c.middle, model.middle, dims) -
+                         0.5 * off * off - std::log(model.spread * std::sqrt(2 * std::numbers::pi)) -
+                         log_sphere(apart, dims) + std::numbers::ln2;
   const double start = std::log(model.start * c.density);
   if (c.offered) return divided - std::log(model.end) - 2 * start;
   return divided - std::log1p(-model.share) - log_student(c.residual, c.scale, dims) - start;
@@ -151,14 +155,40 @@ std::vector<std::size_t> choose_divisions(const Execution& execution, const Divi
   return chosen;
 }
 
+void set_traits(const std::vector<std::size_t>& chosen, DivisionScene& scene) {
+  CellBreaks breaks;
+  for (const std::size_t k : chosen) {
+    breaks.mothers.push_back(scene.candidates[k].mother);
+    breaks.daughters.insert(breaks.daughters.end(), {scene.candidates[k].linked, scene.candidates[k].start});
+  }
+  const std::vector<std::int32_t> ages = cell_ages(scene.tracks, breaks);
+  const std::vector<std::int32_t> lives = cell_lives(scene.tracks, breaks);
+  const auto odds = [&](Index i) { return scene.odds.empty() ? 0 : scene.odds[at(i)]; };
+  for (DivisionCandidate& c : scene.candidates)
+    c.trait = {duration_class(ages[at(c.mother)]), duration_class(lives[at(c.start)]), odds(c.start)};
+  for (std::vector<double>& counts : scene.others) counts.assign(kTraitClasses, 0);
+  for (const Index p : scene.tracks.before)
+    if (p >= 0) ++scene.others[0][at(duration_class(ages[at(p)]))];
+  std::sort(breaks.daughters.begin(), breaks.daughters.end());
+  for (const Index i : scene.start_points) {
+    if (std::binary_search(breaks.daughters.begin(), breaks.daughters.end(), i)) continue;
+    ++scene.others[1][at(duration_class(lives[at(i)]))];
+    ++scene.others[2][at(odds(i))];
+  }
+}
+
 DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,
                             const std::vector<std::size_t>& chosen) {
   DivisionModel model = before;
   const auto n = static_cast<double>(chosen.size());
   const auto links = static_cast<double>(std::max<std::int64_t>(scene.links, 1));
   std::vector<double> middle, apart;
+  std::array<std::vector<double>, kTraits> traits;
+  for (std::vector<double>& counts : traits) counts.assign(kTraitClasses, 0);
   double offered = 0;
   for (const std::size_t k : chosen) {
+    for (std::size_t trait = 0; trait < kTraits; ++trait)
+      ++traits[trait][at(scene.candidates[k].trait[trait])];
     middle.push_back(scene.candidates[k].middle);
     apart.push_back(scene.candidates[k].apart);
     offered += scene.candidates[k].offered;
@@ -172,6 +202,8 @@ DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& sc
   model.separation = quantile(apart, 0.5);
   for (double& a : apart) a = std::abs(a - model.separation);
   model.spread = std::max(1.4826 * quantile(apart, 0.5), kLeastSpread);
+  for (std::size_t k = 0; k < kTraits; ++k)
+    if (!scene.others[k].empty()) model.evidence[k] = class_evidence(traits[k], scene.others[k]);
   return model;
 }
 
@@ -199,7 +231,8 @@ struct DivisionSearch {
   std::vector<std::size_t> chosen;
 };
 
-DivisionSearch search(const Execution& execution, const detail::DivisionScene& scene) {
+/// Sets the traits in `scene`.
+DivisionSearch search(const Execution& execution, detail::DivisionScene& scene) {
   DivisionSearch out;
   const auto all = static_cast<double>(scene.links + scene.starts);
   out.model.start = out.model.end =
@@ -209,6 +242,7 @@ DivisionSearch search(const Execution& execution, const detail::DivisionScene& s
     const bool settled = round > 0 && chosen == out.chosen;
     out.chosen = std::move(chosen);
     if (settled || out.chosen.empty()) break;
+    detail::set_traits(out.chosen, scene);
     out.model = detail::fit_divisions(out.model, scene, out.chosen);
   }
   return out;
@@ -231,12 +265,12 @@ void leave_sure(std::int64_t links, std::vector<Division>& list) {
 
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          bool assume_significant) {
-  return detail::find_divisions(execution, points, linking, SeriesLists(points), assume_significant);
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), {}, assume_significant);
 }
 
 Divisions detail::find_divisions(const Execution& execution, const SeriesPoints& points,
                                  const SeriesLinking& linking, const SeriesLists& lists,
-                                 bool assume_significant) {
+                                 std::span<const double> log_odds, bool assume_significant) {
   Divisions out;
   if (points.frames() < 2 || points.size() == 0) return out;
   const std::vector<double> spacings = division_spacings(execution, points);
@@ -244,7 +278,7 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
     return division_motion(execution, points, linking, lists, spacings, out.neighbours, backwards, step);
   };
   const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
-    return division_scene(execution, points, linking, motion, spacings, sight);
+    return division_scene(execution, points, linking, motion, spacings, log_odds, sight);
   };
   // Some frames decide which of the two predictions is closer to the links.
   const auto step = static_cast<std::int32_t>(
@@ -256,14 +290,16 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   else
     out.neighbours = false;
   if (step > 1) motion = motion_of(false);
-  const DivisionScene scene = scene_of(motion, Sight::forwards);
+  DivisionScene scene = scene_of(motion, Sight::forwards);
   const DivisionSearch seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
   out.significant = assume_significant;
   if (!assume_significant && out.found >= kLeastDivisions) {
-    out.misplaced = std::ssize(search(execution, scene_of(motion, Sight::misplaced)).chosen);
-    out.backwards = std::ssize(search(execution, scene_of(motion_of(true), Sight::backwards)).chosen);
+    DivisionScene misplaced = scene_of(motion, Sight::misplaced);
+    out.misplaced = std::ssize(search(execution, misplaced).chosen);
+    DivisionScene backwards = scene_of(motion_of(true), Sight::backwards);
+    out.backwards = std::ssize(search(execution, backwards).chosen);
     const auto found = static_cast<double>(out.found), chance = out.by_chance();
     out.significant = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
   }

@@ -1,12 +1,15 @@
 #pragma once
 /// The steps of find_divisions, for its tests.
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <motes/base/execution.h>
 #include <motes/tracking/divisions.h>
 
+#include "tracking/link/events/division_traits.h"
 #include "tracking/link/motion/field.h"
 
 namespace motes::tracking::detail {
@@ -20,6 +23,7 @@ struct DivisionCandidate {
   double middle = 0, apart = 0;
   double residual = 0, scale = 1;  ///< residual of the link mother -> linked, and scale of such residuals
   double density = 1;              ///< density at the daughters, per cubic (square) spacing
+  std::array<std::int32_t, kTraits> trait{};  ///< classes (division_traits.h)
 };
 
 /// All lengths are in spacings. `rows` counts detections that could divide, `links` those that could be
@@ -28,11 +32,18 @@ struct DivisionScene {
   int dims = 3;
   std::vector<DivisionCandidate> candidates;  ///< those with links, then those of ended tracks
   std::int64_t starts = 0, links = 0, ends = 0;
+  CellTracks tracks;
+  std::vector<matching::Index> start_points;  ///< [starts]
+  std::vector<std::int32_t> odds;             ///< [points] odds_classes, or empty
+  /// [traits][classes] The number of detections that are not of a division: linked ones for ages, else
+  /// starts.
+  std::array<std::vector<double>, kTraits> others;
 };
 
-/// As the public function, with the neighbours of points from `lists`.
+/// As the public function, with the neighbours of points from `lists`. `log_odds` [points]: of being a
+/// particle; or empty.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         const SeriesLists& lists, bool assume_significant);
+                         const SeriesLists& lists, std::span<const double> log_odds, bool assume_significant);
 
 /// Nats by which the division is more likely than the links it replaces.
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);
@@ -41,6 +52,9 @@ double division_gain(const DivisionModel& model, const DivisionScene& scene, con
 /// offers, which are an exact assignment of starts to ended tracks by themselves.
 std::vector<std::size_t> choose_divisions(const Execution& execution, const DivisionModel& model,
                                           const DivisionScene& scene);
+
+/// Sets the traits of all candidates and of others, with tracks cut at the `chosen` divisions.
+void set_traits(const std::vector<std::size_t>& chosen, DivisionScene& scene);
 
 /// The model estimated from the chosen divisions.
 DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,

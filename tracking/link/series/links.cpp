@@ -386,22 +386,23 @@ Rounds with_particle_odds(const Execution& execution, SeriesPoints& points, cons
   return best_linking(execution, points, options, done, untried, out);
 }
 
-/// Finds divisions, and cuts links at them.
+/// [part] The values of a part's points.
+std::vector<double> of_part(const SeriesPart& part, const std::vector<double>& values) {
+  std::vector<double> out;
+  out.reserve(part.whole.size());
+  for (const Index i : part.whole) out.push_back(values[at(i)]);
+  return out;
+}
+
+/// Finds divisions, and cuts links at them. `log_odds` [linked]: of being a particle; or empty.
 void divide(const Execution& execution, const SeriesOptions& options, SeriesPoints& linked, Rounds& best,
-            SeriesLinks& out) {
+            std::span<const double> log_odds, SeriesLinks& out) {
   const AsFound places(out.axes, linked);
   const SeriesLists lists(linked);
   out.divisions =
-      detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists,
+      detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists, log_odds,
                              options.events == Events::divisions);
   cut_at_divisions(out.divisions.list, out.linking);
-}
-
-void count_links(SeriesLinks& out) {
-  out.links = out.linking.links();
-  for (std::size_t i = 0; i < out.points.size(); ++i)
-    if (const Index j = out.linking.next[i]; j >= 0)
-      out.gap_links += out.points.slot[at(j)] - out.points.slot[i] > 1;
 }
 
 }  // namespace
@@ -480,13 +481,13 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
   // If no property distinguishes false detections around particles, they look like daughters.
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told))
-    divide(execution, options, linked, best, out);
+    divide(execution, options, linked, best, nodes ? of_part(part, nodes->log_odds) : linked.log_odds, out);
   detail::take_rounds(std::move(best), out, !nodes && std::ssize(order) <= options.most_to_choose);
   if (nodes) detail::restore_all(part, out);
   out.copy_of = std::move(copy_of);
   detail::restore_order(order, out);
   if (!out.copy_of.empty()) out.points.properties = std::move(properties);
-  count_links(out);
+  detail::count_links(out);
   return out;
 }
 

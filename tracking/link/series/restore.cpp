@@ -80,4 +80,11 @@ void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
   if (!links.copy_of.empty()) link_copies(links);
 }
 
+void count_links(SeriesLinks& links) {
+  links.links = links.linking.links();
+  for (std::size_t i = 0; i < links.points.size(); ++i)
+    if (const Index j = links.linking.next[i]; j >= 0)
+      links.gap_links += links.points.slot[at(j)] - links.points.slot[i] > 1;
+}
+
 }  // namespace motes::tracking::detail

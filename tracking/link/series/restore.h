@@ -22,4 +22,7 @@ void restore_all(const SeriesPart& part, SeriesLinks& links);
 /// get the values of the detection they follow. O(points).
 void restore_order(const std::vector<matching::Index>& order, SeriesLinks& links);
 
+/// Counts all links and those over gaps.
+void count_links(SeriesLinks& links);
+
 }  // namespace motes::tracking::detail

@@ -12,15 +12,18 @@
 ///   m ends, both start   log E + 2 log(S rho)
 ///
 /// Lengths are in units of the frame's spacing; t is Student's t with 5 degrees of freedom, N the normal
-/// density. The search has two exact assignments. The first links tracks that end near two starts to one of
-/// the two, so that they can be mothers. The second assigns starts to links m -> d1: such a start is the
-/// second daughter of m. All parameters come from the divisions of the round before.
+/// density. A division also gains the log of the ratio of its traits' frequencies among divisions and among
+/// other links and starts: mothers are seldom young, and daughters last. The search has two exact
+/// assignments. The first links tracks that end near two starts to one of the two, so that they can be
+/// mothers. The second assigns starts to links m -> d1: such a start is the second daughter of m. All
+/// parameters come from the divisions of the round before.
 ///
 /// Chance also makes patterns that look like divisions. Cells do not merge, so the same search over the
 /// reversed series counts what chance makes. A third search, with the starts exchanged between frames, counts
 /// what a growing number of tracks makes. Divisions are significant only if they are clearly more than either
 /// count.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,6 +47,9 @@ struct Division {
   double gain = 0;  ///< nats by which the division is more likely than the links it replaces
 };
 
+/// Number of traits of mothers and daughters that are evidence for a division.
+inline constexpr std::size_t kTraits = 3;
+
 /// The appearance of divisions in a series. Lengths are in spacings (median distance of nearest neighbours).
 struct DivisionModel {
   double share = 0.01;  ///< of detections that divide
@@ -53,6 +59,9 @@ struct DivisionModel {
   double middle = 0.2;
   double separation = 0.7;  ///< median distance between daughters
   double spread = 0.3;      ///< of that distance: 1.48 median absolute deviations
+  /// Nats of evidence by class of three traits: frames since the mother's birth, frames until the second
+  /// daughter ends or divides, and her odds of being a particle. Empty: none.
+  std::array<std::vector<double>, kTraits> evidence;
 };
 
 struct Divisions {
