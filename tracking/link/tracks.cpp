@@ -113,17 +113,22 @@ TrackSet tracks_along(const PooledDetections& points, const Next& next_of) {
   return out;
 }
 
-void name_parents(const SeriesLinks& links, TrackSet& tracks) {
-  if (links.divisions.list.empty()) return;
+/// Sets `parent` and `merged_into`.
+void name_relatives(const SeriesLinks& links, TrackSet& tracks) {
+  if (links.divisions.list.empty() && links.merges.list.empty()) return;
   const std::vector<matching::Index> order = detail::pooled_by_track(links.linking);
   std::vector<std::int64_t> track_of(links.points.size());
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
     for (std::int64_t p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p)
       track_of[at(order[at(p)])] = static_cast<std::int64_t>(t);
-  tracks.parent.assign(tracks.tracks(), -1);
-  for (const Division& d : links.divisions.list)
-    for (const matching::Index daughter : {d.first, d.second})
-      tracks.parent[at(track_of[at(daughter)])] = tracks.track_id[at(track_of[at(d.mother)])];
+  const auto name = [&](const Divisions& events, std::vector<std::int64_t>& relative) {
+    if (!events.list.empty()) relative.assign(tracks.tracks(), -1);
+    for (const Division& d : events.list)
+      for (const matching::Index daughter : {d.first, d.second})
+        relative[at(track_of[at(daughter)])] = tracks.track_id[at(track_of[at(d.mother)])];
+  };
+  name(links.divisions, tracks.parent);
+  name(links.merges, tracks.merged_into);
 }
 
 }  // namespace
@@ -161,7 +166,7 @@ TrackSet build_tracks(const PooledDetections& points, const SeriesLinks& links) 
     const auto frame = at(links.points.slot[at(next)]);
     return {frame, at(next - links.points.offset[frame])};
   });
-  name_parents(links, tracks);
+  name_relatives(links, tracks);
   return tracks;
 }
 

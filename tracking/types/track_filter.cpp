@@ -33,6 +33,7 @@ TrackSet without_tracks(TrackSet tracks, const std::vector<char>& left_out) {
   if (kept_tracks.size() == tracks.tracks()) return tracks;
   keep_ranges(tracks.track_id, kept_tracks);
   keep_ranges(tracks.parent, kept_tracks);
+  keep_ranges(tracks.merged_into, kept_tracks);
   for (PropertyColumn& column : tracks.track_properties) keep_ranges(column.values, kept_tracks);
   keep_ranges(tracks.frame, kept_points);
   keep_ranges(tracks.detection, kept_points);
@@ -41,8 +42,9 @@ TrackSet without_tracks(TrackSet tracks, const std::vector<char>& left_out) {
   for (PropertyColumn& column : tracks.point_properties) keep_ranges(column.values, kept_points);
   tracks.track_offsets = std::move(offsets);
   const std::unordered_set<std::int64_t> there(tracks.track_id.begin(), tracks.track_id.end());
-  for (std::int64_t& mother : tracks.parent)
-    if (!there.contains(mother)) mother = -1;
+  for (auto* relatives : {&tracks.parent, &tracks.merged_into})
+    for (std::int64_t& relative : *relatives)
+      if (!there.contains(relative)) relative = -1;
   return tracks;
 }
 

@@ -56,10 +56,10 @@ struct View {
 };
 
 View view_of(const SeriesPoints& points, const SeriesLinking& linking, Sight sight) {
-  const bool back = sight == Sight::backwards;
+  const bool back = sight.backwards;
   View view{points, back ? linking.previous : linking.next, back ? linking.next : linking.previous,
             back ? -1 : 1, points.at};
-  if (sight != Sight::misplaced) return view;
+  if (!sight.misplaced) return view;
   std::vector<Index> starts;
   for (Index i = 0; i < static_cast<Index>(points.size()); ++i)
     if (view.starts(i)) starts.push_back(i);
@@ -194,7 +194,7 @@ DivisionMotion division_motion(const Execution& execution, const SeriesPoints& p
                                const SeriesLinking& linking, const SeriesLists& lists,
                                const std::vector<double>& spacings, bool neighbours, bool backwards,
                                std::int32_t step) {
-  const View view = view_of(points, linking, backwards ? Sight::backwards : Sight::forwards);
+  const View view = view_of(points, linking, {.backwards = backwards});
   DivisionMotion out;
   out.pair.resize(at(points.frames() - 1));
   parallel_for(thread_count(execution), (std::ssize(out.pair) + step - 1) / step, [&](std::int64_t k) {

@@ -9,10 +9,9 @@
 namespace motes::tracking::detail {
 
 /// The view of the series for a search.
-enum class Sight {
-  forwards,
-  backwards,  ///< in reversed time: mothers are in the later frame
-  misplaced   ///< starts exchange positions with starts of other frames
+struct Sight {
+  bool backwards = false;  ///< in reversed time: mothers are in the later frame
+  bool misplaced = false;  ///< starts exchange positions with starts of other frames
 };
 
 /// Data of a pair of successive frames for the search.

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -265,12 +267,21 @@ void leave_sure(std::int64_t links, std::vector<Division>& list) {
 
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          bool assume_significant) {
-  return detail::find_divisions(execution, points, linking, SeriesLists(points), {}, assume_significant);
+  using detail::Accept;
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), {}, false,
+                                assume_significant ? Accept::all : Accept::significant);
+}
+
+Divisions find_merges(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                      bool assume_significant) {
+  using detail::Accept;
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), {}, true,
+                                assume_significant ? Accept::all : Accept::significant);
 }
 
 Divisions detail::find_divisions(const Execution& execution, const SeriesPoints& points,
                                  const SeriesLinking& linking, const SeriesLists& lists,
-                                 std::span<const double> log_odds, bool assume_significant) {
+                                 std::span<const double> log_odds, bool merges, Accept accept) {
   Divisions out;
   if (points.frames() < 2 || points.size() == 0) return out;
   const std::vector<double> spacings = division_spacings(execution, points);
@@ -280,26 +291,28 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
     return division_scene(execution, points, linking, motion, spacings, log_odds, sight);
   };
+  const auto count = [&](const DivisionMotion& motion, Sight sight) {
+    DivisionScene scene = scene_of(motion, sight);
+    return std::ssize(search(execution, scene).chosen);
+  };
   // Some frames decide which of the two predictions is closer to the links.
   const auto step = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(linking.links() / kMotionSample, 1, points.frames() - 1));
-  DivisionMotion motion = motion_of(false, step);
+  DivisionMotion motion = motion_of(merges, step);
   out.neighbours = true;
-  if (DivisionMotion shared = motion_of(false, step); shared.residual < motion.residual)
+  if (DivisionMotion shared = motion_of(merges, step); shared.residual < motion.residual)
     motion = std::move(shared);
   else
     out.neighbours = false;
-  if (step > 1) motion = motion_of(false);
-  DivisionScene scene = scene_of(motion, Sight::forwards);
+  if (step > 1) motion = motion_of(merges);
+  DivisionScene scene = scene_of(motion, {.backwards = merges});
   const DivisionSearch seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
-  out.significant = assume_significant;
-  if (!assume_significant && out.found >= kLeastDivisions) {
-    DivisionScene misplaced = scene_of(motion, Sight::misplaced);
-    out.misplaced = std::ssize(search(execution, misplaced).chosen);
-    DivisionScene backwards = scene_of(motion_of(true), Sight::backwards);
-    out.backwards = std::ssize(search(execution, backwards).chosen);
+  out.significant = accept == Accept::all;
+  if (accept != Accept::all && out.found >= kLeastDivisions) {
+    out.misplaced = count(motion, {.backwards = merges, .misplaced = true});
+    if (accept == Accept::significant) out.backwards = count(motion_of(!merges), {.backwards = !merges});
     const auto found = static_cast<double>(out.found), chance = out.by_chance();
     out.significant = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
   }
@@ -309,16 +322,43 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
     out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
                         detail::division_gain(seen.model, scene, c)});
   }
-  if (!assume_significant) leave_sure(scene.links, out.list);
+  if (accept == Accept::significant) leave_sure(scene.links, out.list);
   std::sort(out.list.begin(), out.list.end(),
             [](const Division& a, const Division& b) { return a.mother < b.mother; });
   return out;
 }
 
+void detail::keep_apart(Divisions& divisions, Divisions& merges) {
+  using Link = std::pair<Index, Index>;  // from the earlier to the later detection
+  const auto links_of = [](const Division& d, bool merged) {
+    const auto link = [&](Index daughter) {
+      return merged ? Link(daughter, d.mother) : Link(d.mother, daughter);
+    };
+    return std::array{link(d.first), link(d.second)};
+  };
+  std::map<Link, double> gain;
+  for (const Division& d : divisions.list)
+    for (const Link& link : links_of(d, false)) gain[link] = d.gain;
+  std::set<Link> taken;
+  std::erase_if(merges.list, [&](const Division& d) {
+    const auto links = links_of(d, true);
+    for (const Link& link : links)
+      if (const auto other = gain.find(link); other != gain.end() && other->second >= d.gain) return true;
+    taken.insert(links.begin(), links.end());
+    return false;
+  });
+  std::erase_if(divisions.list, [&](const Division& d) {
+    const auto links = links_of(d, false);
+    return taken.contains(links[0]) || taken.contains(links[1]);
+  });
+}
+
 void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking) {
+  const auto cut = [&](Index from, Index to) {
+    if (linking.next[at(from)] == to) linking.next[at(from)] = linking.previous[at(to)] = -1;
+  };
   for (const Division& d : divisions)
-    if (const Index next = linking.next[at(d.mother)]; next >= 0)
-      linking.next[at(d.mother)] = linking.previous[at(next)] = -1;
+    for (const Index daughter : {d.first, d.second}) cut(d.mother, daughter), cut(daughter, d.mother);
 }
 
 }  // namespace motes::tracking

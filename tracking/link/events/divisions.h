@@ -40,10 +40,21 @@ struct DivisionScene {
   std::array<std::vector<double>, kTraits> others;
 };
 
-/// As the public function, with the neighbours of points from `lists`. `log_odds` [points]: of being a
-/// particle; or empty.
+/// What to accept of a search.
+enum class Accept {
+  significant,  ///< if clearly more than backwards and misplaced: the surest
+  placed,       ///< if clearly more than misplaced: all
+  all
+};
+
+/// As the public functions, with the neighbours of points from `lists`. `merges`: divisions in reversed time.
+/// `log_odds` [points]: of being a particle; or empty.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         const SeriesLists& lists, std::span<const double> log_odds, bool assume_significant);
+                         const SeriesLists& lists, std::span<const double> log_odds, bool merges,
+                         Accept accept);
+
+/// Removes those of the less likely kind that use a link which one of the other kind uses.
+void keep_apart(Divisions& divisions, Divisions& merges);
 
 /// Nats by which the division is more likely than the links it replaces.
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);

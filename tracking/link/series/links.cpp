@@ -13,7 +13,6 @@
 #include <motes/matching/registry.h>
 #include <motes/tracking/series_links.h>
 
-#include "tracking/link/events/divisions.h"
 #include "tracking/link/large/blocks.h"
 #include "tracking/link/large/copies.h"
 #include "tracking/link/large/sample.h"
@@ -24,6 +23,7 @@
 #include "tracking/link/pairs/partner_share.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/series/crowding.h"
+#include "tracking/link/series/events.h"
 #include "tracking/link/series/link_jumps.h"
 #include "tracking/link/series/node_model.h"
 #include "tracking/link/series/nodes.h"
@@ -394,17 +394,6 @@ std::vector<double> of_part(const SeriesPart& part, const std::vector<double>& v
   return out;
 }
 
-/// Finds divisions, and cuts links at them. `log_odds` [linked]: of being a particle; or empty.
-void divide(const Execution& execution, const SeriesOptions& options, SeriesPoints& linked, Rounds& best,
-            std::span<const double> log_odds, SeriesLinks& out) {
-  const AsFound places(out.axes, linked);
-  const SeriesLists lists(linked);
-  out.divisions =
-      detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists, log_odds,
-                             options.events == Events::divisions);
-  cut_at_divisions(out.divisions.list, out.linking);
-}
-
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
@@ -480,8 +469,10 @@ SeriesLinks detail::link_series(const Execution& execution, std::span<const Dete
   }
   // If no property distinguishes false detections around particles, they look like daughters.
   const bool told = !nodes || nodes->told;
-  if (options.events == Events::divisions || (options.events == Events::automatic && told))
-    divide(execution, options, linked, best, nodes ? of_part(part, nodes->log_odds) : linked.log_odds, out);
+  const bool asked = options.events == Events::divisions || options.events == Events::merges;
+  if (asked || (options.events == Events::automatic && told))
+    detail::find_events(execution, options, linked, best,
+                        nodes ? of_part(part, nodes->log_odds) : linked.log_odds, out);
   detail::take_rounds(std::move(best), out, !nodes && std::ssize(order) <= options.most_to_choose);
   if (nodes) detail::restore_all(part, out);
   out.copy_of = std::move(copy_of);

@@ -47,9 +47,10 @@ void restore_all(const SeriesPart& part, SeriesLinks& links) {
     for (std::size_t k = 0; k < part.whole.size(); ++k) all[at(part.whole[k])] = of_part[k];
     of_part = std::move(all);
   }
-  for (Division& division : links.divisions.list)
-    for (Index* const one : {&division.mother, &division.first, &division.second})
-      *one = part.whole[at(*one)];
+  for (Divisions* const events : {&links.divisions, &links.merges})
+    for (Division& division : events->list)
+      for (Index* const one : {&division.mother, &division.first, &division.second})
+        *one = part.whole[at(*one)];
   scale_axes(links.axes, links.points);
   links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
 }
@@ -72,11 +73,13 @@ void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
   }
   for (Index& k : links.jumped) k = order[at(k)];
   std::sort(links.jumped.begin(), links.jumped.end());
-  for (Division& d : links.divisions.list)
-    d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
-         std::max(order[at(d.first)], order[at(d.second)]), d.gain};
-  std::sort(links.divisions.list.begin(), links.divisions.list.end(),
-            [](const Division& a, const Division& b) { return a.mother < b.mother; });
+  for (Divisions* const events : {&links.divisions, &links.merges}) {
+    for (Division& d : events->list)
+      d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
+           std::max(order[at(d.first)], order[at(d.second)]), d.gain};
+    std::sort(events->list.begin(), events->list.end(),
+              [](const Division& a, const Division& b) { return a.mother < b.mother; });
+  }
   if (!links.copy_of.empty()) link_copies(links);
 }
 

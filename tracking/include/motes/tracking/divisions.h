@@ -36,9 +36,10 @@ namespace motes::tracking {
 
 /// The events to look for.
 enum class Events {
-  automatic,  ///< divisions, if they are significant
+  automatic,  ///< divisions or merges, if they are significant
   none,
-  divisions  ///< divisions, significant or not
+  divisions,  ///< divisions, significant or not
+  merges      ///< divisions and merges, each if they are more than misplaced starts explain
 };
 
 struct Division {
@@ -81,7 +82,14 @@ struct Divisions {
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          bool assume_significant);
 
-/// Removes the links from mothers to daughters from a linking, so that tracks end where they divide.
+/// Merges: two particles become one in the next frame. They are divisions in reversed time, with the same
+/// model and search: `mother` is the merged particle, `first` and `second` are those before; `backwards`
+/// counts in the series' own direction. Ages and lives are exchanged.
+Divisions find_merges(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                      bool assume_significant);
+
+/// Removes the links between mothers and daughters from a linking, so that tracks end where they divide or
+/// merge.
 void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking);
 
 }  // namespace motes::tracking

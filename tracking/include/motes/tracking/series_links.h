@@ -85,7 +85,8 @@ struct SeriesLinks {
   /// Models that `automatic` did not try because the series is large, and why.
   std::vector<std::string> skipped;
   SeriesEvidence evidence;
-  Divisions divisions;  ///< mothers in its list have no links to daughters
+  /// Mothers have no links to daughters. Merges are in reversed time: the mother is the merged particle.
+  Divisions divisions, merges;
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
   std::vector<char> used;  ///< [points] 0: a false detection around a particle; empty: there is none
   /// Detections far off their tracks for one frame, in rising order. The assignment left them out; the tracks
@@ -119,8 +120,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
                         const SeriesOptions& options, const std::function<void(int)>& done = {});
 
 /// Tracks from the links of a series, with numbers and properties as from links of pairs (linker.h). A track
-/// has no points in frames in which its particle was not detected. If divisions are significant, `parent`
-/// names the mother's track. O(points).
+/// has no points in frames in which its particle was not detected. If there are divisions, `parent`
+/// names the mother's track; if there are merges, `merged_into` that of the merged particle. O(points).
 TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links);
 
 }  // namespace motes::tracking

@@ -8,8 +8,8 @@
 
 namespace motes {
 
-/// The tracks that are not marked, with unchanged track_id; a `parent` that is left out becomes -1.
-/// `left_out`: [tracks] not 0: remove. O(points).
+/// The tracks that are not marked, with unchanged track_id; a `parent` or `merged_into` that is left out
+/// becomes -1. `left_out`: [tracks] not 0: remove. O(points).
 TrackSet without_tracks(TrackSet tracks, const std::vector<char>& left_out);
 
 /// The tracks with at least `points` points, as by without_tracks. O(points).

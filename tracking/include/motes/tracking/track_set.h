@@ -15,6 +15,8 @@ struct TrackSet {
   std::vector<std::int64_t> track_offsets{0};  ///< [tracks + 1]
   std::vector<std::int64_t> track_id;          ///< [tracks] the particle's number in files
   std::vector<std::int64_t> parent;  ///< [tracks] track_id of the mother, -1 none; empty: no divisions known
+  /// [tracks] track_id of the particle that this one and another become, -1 none; empty: no merges known
+  std::vector<std::int64_t> merged_into;
 
   std::vector<std::int32_t> frame;               ///< [points]
   std::vector<std::int64_t> detection;           ///< [points] index within the frame's detections; -1 none
