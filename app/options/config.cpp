@@ -292,8 +292,11 @@ void check_consistency(const Config& config) {
     throw UsageError(
         "linking.min_confidence: linking.scope: pairs has no confidence; use linking.scope: series");
   }
-  if (config.linking.scope == Scope::pairs && config.linking.events == tracking::Events::divisions) {
-    throw UsageError("linking.events: linking.scope: pairs finds no divisions; use linking.scope: series");
+  const bool events = config.linking.events == tracking::Events::divisions ||
+                      config.linking.events == tracking::Events::merges;
+  if (config.linking.scope == Scope::pairs && events) {
+    throw UsageError(
+        "linking.events: linking.scope: pairs finds no divisions or merges; use linking.scope: series");
   }
   if (config.linking.scope == Scope::pairs && !static_model) {
     throw UsageError("linking.model: linking.scope: pairs predicts no motion; use linking.scope: series");

@@ -152,13 +152,15 @@ void add_linking(std::vector<Option>& table) {
       "field: from the neighbours. joint: as velocity, over all frames at once. auto: what predicts best."));
   table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
                       "Series: how many frames in a row a particle may be missed."));
-  table.push_back(
-      row("linking.events", "",
-          choice<tracking::Events>({{"auto", tracking::Events::automatic},
-                                    {"none", tracking::Events::none},
-                                    {"divisions", tracking::Events::divisions}}),
-          MOTES_AT(linking.events),
-          "Series: whether cells divide. auto: if there are clearly more divisions than chance explains."));
+  table.push_back(row("linking.events", "",
+                      choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                                {"none", tracking::Events::none},
+                                                {"divisions", tracking::Events::divisions},
+                                                {"merges", tracking::Events::merges}}),
+                      MOTES_AT(linking.events),
+                      "Series: whether particles divide or merge. auto: they divide, if there are clearly "
+                      "more divisions than "
+                      "chance explains. merges: two become one, or one two."));
   table.push_back(row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
                       "Series: estimate the probability that each link is right."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),

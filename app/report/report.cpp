@@ -144,8 +144,9 @@ ordered_json pairs_json(const std::vector<FrameSummary>& frames, const tracking:
 
 namespace {
 
-ordered_json divisions_json(const tracking::Divisions& d) {
-  return {{"divisions", d.list.size()},
+/// `name`: the key of their number.
+ordered_json events_json(const tracking::Divisions& d, const char* name) {
+  return {{name, d.list.size()},
           {"believed", d.significant},
           {"found", d.found},
           {"found_backwards", d.backwards},
@@ -215,7 +216,8 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
           {"gap_links", links.gap_links},
           {"exclusion_um", links.exclusion_um > 0 ? ordered_json(links.exclusion_um) : ordered_json(nullptr)},
           {"false_detections", links.false_detections},
-          {"events", divisions_json(links.divisions)},
+          {"events", events_json(links.divisions, "divisions")},
+          {"merges", events_json(links.merges, "merges")},
           {"objective_nats", links.objective}};
 }
 
@@ -235,6 +237,21 @@ ordered_json tracks_json(const TrackSet& tracks) {
       tracks.tracks() > 0 ? static_cast<double>(tracks.points()) / static_cast<double>(tracks.tracks()) : 0;
   return {{"tracks", tracks.tracks()}, {"points", tracks.points()}, {"links", links}, {"mean_length", mean}};
 }
+
+namespace {
+
+ordered_json division_scores_json(const DivisionScores& v) {
+  return {{"precision", v.precision},
+          {"recall", v.recall},
+          {"f1", v.f1},
+          {"true", v.true_divisions},
+          {"false", v.false_divisions},
+          {"missed", v.missed_divisions},
+          {"true_within_one_frame", v.true_within_one},
+          {"f1_within_one_frame", v.f1_within_one}};
+}
+
+}  // namespace
 
 ordered_json scores_json(const Scores& scores) {
   const ChallengeScores& c = scores.challenge;
@@ -274,15 +291,8 @@ ordered_json scores_json(const Scores& scores) {
               {"gap_links", link.detected.gap_links},
               {"tracks", link.detected.tracks},
               {"complete", link.detected.complete}}}}},
-          {"division",
-           {{"precision", link.division.precision},
-            {"recall", link.division.recall},
-            {"f1", link.division.f1},
-            {"true", link.division.true_divisions},
-            {"false", link.division.false_divisions},
-            {"missed", link.division.missed_divisions},
-            {"true_within_one_frame", link.division.true_within_one},
-            {"f1_within_one_frame", link.division.f1_within_one}}}};
+          {"division", division_scores_json(link.division)},
+          {"merge", division_scores_json(link.merge)}};
 }
 
 std::string scores_table(const Scores& scores, const std::string& unit) {
@@ -310,13 +320,16 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
       "  complete   {} of {} tracks",
       d.f1, d.precision, d.recall, d.true_links, d.gap_links, d.false_links, d.missed_links, d.complete,
       d.tracks);
-  const DivisionScores& v = link.division;
-  if (v.true_divisions + v.false_divisions + v.missed_divisions > 0)
+  const auto add = [&](const DivisionScores& v, const char* name) {
+    if (v.true_divisions + v.false_divisions + v.missed_divisions == 0) return;
     table += fmt::format(
-        "\ndivisions\n  F1         {:.6f}   precision  {:.6f}   recall  {:.6f}   within one frame {:.6f}\n"
-        "  divisions  {} true, {} false, {} missed",
-        v.f1, v.precision, v.recall, v.f1_within_one, v.true_divisions, v.false_divisions,
+        "\n{}\n  F1         {:.6f}   precision  {:.6f}   recall  {:.6f}   within one frame {:.6f}\n"
+        "  {:<9}  {} true, {} false, {} missed",
+        name, v.f1, v.precision, v.recall, v.f1_within_one, name, v.true_divisions, v.false_divisions,
         v.missed_divisions);
+  };
+  add(link.division, "divisions");
+  add(link.merge, "merges");
   return table;
 }
 

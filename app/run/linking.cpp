@@ -175,15 +175,19 @@ std::string windows_line(const tracking::SeriesLinks& links) {
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
-/// The divisions found, and whether they are significant; empty if none were found.
-std::string divisions_line(const tracking::Divisions& d) {
-  if (d.found == 0) return "";
+/// Appends the divisions or merges found, and whether they are significant; nothing if none were found.
+/// `reversed`: whether they were compared with the reversed series.
+void add_events(const tracking::Divisions& d, const char* name, const char* two, bool reversed,
+                std::vector<std::string>& lines) {
+  if (d.found == 0) return;
   const std::string chance =
-      fmt::format("reversed series: {}, misplaced starts: {}", d.backwards, d.misplaced);
-  if (!d.significant)
-    return fmt::format("no divisions: the {} found are too few to tell from chance ({})", d.found, chance);
-  return fmt::format("{} divisions (by chance: {}); daughters {:.2f} +- {:.2f} spacings apart", d.list.size(),
-                     chance, d.model.separation, d.model.spread);
+      fmt::format("{}misplaced {}: {}", reversed ? fmt::format("reversed series: {}, ", d.backwards) : "",
+                  std::string_view(name) == "merges" ? "ends" : "starts", d.misplaced);
+  lines.push_back(
+      d.significant
+          ? fmt::format("{} {} (by chance: {}); {} {:.2f} +- {:.2f} spacings apart", d.list.size(), name,
+                        chance, two, d.model.separation, d.model.spread)
+          : fmt::format("no {}: the {} found are too few to tell from chance ({})", name, d.found, chance));
 }
 
 /// Links each pair of successive frames and keeps the partners, and the pairs that are reported.
@@ -273,7 +277,8 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
         "linked in {} overlapping blocks of space and time, which disagree on {} links where they "
         "overlap",
         links.blocks, links.conflicting));
-  if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
+  add_events(links.divisions, "divisions", "daughters", links.merges.found == 0, lines);
+  add_events(links.merges, "merges", "particles", false, lines);
   return lines;
 }
 

@@ -65,7 +65,7 @@ PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step) {
                  of_tracks[t]);
     return out;
   };
-  return {of_points(tracks.track_id), of_points(tracks.parent),
+  return {of_points(tracks.track_id), of_points(tracks.parent), of_points(tracks.merged_into),
           point_speeds(tracks, cut_runs(tracks, frame_step))};
 }
 

@@ -24,9 +24,10 @@ FramePoints points_by_frame(const TrackSet& tracks, std::size_t step = 1);
 
 /// The values that files of single points store, in the order of tracks.
 struct PointFields {
-  std::vector<std::int64_t> track_id;  ///< [points]
-  std::vector<std::int64_t> parent;    ///< [points], or empty: no divisions known
-  std::vector<float> speed;            ///< [points] point_speeds() of runs of `frame_step`
+  std::vector<std::int64_t> track_id;     ///< [points]
+  std::vector<std::int64_t> parent;       ///< [points], or empty: no divisions known
+  std::vector<std::int64_t> merged_into;  ///< [points], or empty: no merges known
+  std::vector<float> speed;               ///< [points] point_speeds() of runs of `frame_step`
 };
 
 PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step);

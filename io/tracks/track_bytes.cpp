@@ -51,9 +51,10 @@ bool is_whole(const TrackSet& tracks) {
   const std::vector<std::int64_t>& offsets = tracks.track_offsets;
   return offsets.size() == tracks.tracks() + 1 && offsets.front() == 0 &&
          offsets.back() == static_cast<std::int64_t>(n) && std::is_sorted(offsets.begin(), offsets.end()) &&
-         (tracks.parent.empty() || tracks.parent.size() == tracks.tracks()) && tracks.detection.size() == n &&
-         tracks.time_s.size() == n && tracks.x_um.size() == n && tracks.y_um.size() == n &&
-         tracks.z_um.size() == n && full(tracks.point_properties, n) &&
+         (tracks.parent.empty() || tracks.parent.size() == tracks.tracks()) &&
+         (tracks.merged_into.empty() || tracks.merged_into.size() == tracks.tracks()) &&
+         tracks.detection.size() == n && tracks.time_s.size() == n && tracks.x_um.size() == n &&
+         tracks.y_um.size() == n && tracks.z_um.size() == n && full(tracks.point_properties, n) &&
          full(tracks.track_properties, tracks.tracks()) &&
          (tracks.length_unit == "um" || tracks.length_unit == "px");
 }
@@ -64,6 +65,7 @@ void for_columns(Tracks& tracks, const Each& each) {
   each(tracks.track_offsets);
   each(tracks.track_id);
   each(tracks.parent);
+  each(tracks.merged_into);
   each(tracks.frame);
   each(tracks.detection);
   each(tracks.time_s);

@@ -35,10 +35,11 @@ enum Keeps : unsigned {
   kPointProperties = 16,
   kTrackProperties = 32,
   kDetections = 64,
-  kAll = 127 | 256 | 512,
+  kAll = 127 | 256 | 512 | 1024,
   kLinked = 128,  ///< mothers, as links in time
   kGaps = 256,
   kPositions = 512,  ///< positions, to the bit
+  kMerges = 1024,
 };
 
 struct Row {
@@ -50,7 +51,7 @@ struct Row {
 /// Formats with longer extensions first, since tracks.trackmate.xml is not a challenge XML.
 const std::vector<Row>& rows() {
   constexpr unsigned kExact = kGaps | kPositions;
-  constexpr unsigned kTable = kExact | kIds | kParents | kTimes | kUnit | kPointProperties;
+  constexpr unsigned kTable = kExact | kIds | kParents | kMerges | kTimes | kUnit | kPointProperties;
   static const std::vector<Row> table{
       {{"motes HDF5", ".h5", true, true},
        kAll,
@@ -189,8 +190,10 @@ std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackS
   const auto count = [&](const std::vector<PropertyColumn>& columns, unsigned flag) {
     return (keeps & flag) != 0 ? std::size_t{0} : columns.size();
   };
-  const bool divisions =
-      std::any_of(tracks.parent.begin(), tracks.parent.end(), [](auto id) { return id >= 0; });
+  const auto named = [](const std::vector<std::int64_t>& relatives) {
+    return std::any_of(relatives.begin(), relatives.end(), [](auto id) { return id >= 0; });
+  };
+  const bool divisions = named(tracks.parent), merges = named(tracks.merged_into);
   const bool detections =
       std::any_of(tracks.detection.begin(), tracks.detection.end(), [](auto index) { return index >= 0; });
   std::vector<std::string> lost;
@@ -199,10 +202,18 @@ std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackS
   };
   add(tracks.tracks() > 0, kIds, "track numbers");
   add(divisions, kParents, "mothers");
-  if (const std::size_t odd = (keeps & kLinked) != 0 && divisions ? detail::links_of(tracks).lost : 0;
-      odd > 0)
-    lost.push_back(std::to_string(odd) + (odd == 1 ? " mother" : " mothers") +
-                   " that end no earlier than a daughter starts");
+  add(merges, kMerges, "merges");
+  if ((keeps & kLinked) != 0 && (divisions || merges)) {
+    const detail::TrackLinks links = detail::links_of(tracks);
+    const auto odd = [&](std::size_t n, const char* one, const char* many) {
+      if (n > 0) lost.push_back(std::to_string(n) + (n == 1 ? one : many));
+    };
+    odd(links.lost, " mother that ends no earlier than a daughter starts",
+        " mothers that end no earlier than a daughter starts");
+    if ((keeps & kMerges) != 0)
+      odd(links.lost_merges, " merge that starts no later than a track into it ends",
+          " merges that start no later than a track into them ends");
+  }
   add(has_gaps(tracks), kGaps, "gaps (tracks are cut there)");
   add(tracks.points() > 0, kPositions, "positions within a voxel");
   add(tracks.dt_s.has_value(), kTimes, "times");

@@ -76,15 +76,17 @@ TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_
   const std::vector<std::size_t> order = order_rows(track, rows.frame, tracks.track_offsets, tracks.tracks());
   tracks.frame = gather(rows.frame, order);
   reject_repeated_frames(tracks, order, where);
-  if (!rows.parent.empty()) {
-    for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+  const auto take = [&](const std::vector<std::int64_t>& relatives, const char* wrong,
+                        std::vector<std::int64_t>& out) {
+    for (std::size_t t = 0; t < tracks.tracks() && !relatives.empty(); ++t) {
       const std::size_t first = order[static_cast<std::size_t>(tracks.track_offsets[t])];
-      if (rows.parent[first] == tracks.track_id[t])
-        throw InputError(where(first) + ": track " + std::to_string(tracks.track_id[t]) +
-                         " is its own parent; give its mother's number, or -1");
-      tracks.parent.push_back(rows.parent[first]);
+      if (relatives[first] == tracks.track_id[t])
+        throw InputError(where(first) + ": track " + std::to_string(tracks.track_id[t]) + wrong + ", or -1");
+      out.push_back(relatives[first]);
     }
-  }
+  };
+  take(rows.parent, " is its own parent; give its mother's number", tracks.parent);
+  take(rows.merged_into, " merges into itself; give the number of the merged track", tracks.merged_into);
   if (rows.time_s.empty()) {
     tracks.time_s.assign(tracks.frame.begin(), tracks.frame.end());
   } else {

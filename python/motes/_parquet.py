@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Prefix of a property of tracks, whose value is repeated in every row of the track.
 _OF_TRACK = "track:"
 _KEY = b"motes"
-_OWN = ("particle", "frame", "t_s", "detection", "parent")
+_OWN = ("particle", "frame", "t_s", "detection", "parent", "merged_into")
 
 
 def _pyarrow(what: str) -> Any:
@@ -41,8 +41,9 @@ def to_arrow(tracks: Tracks) -> pyarrow.Table:
     columns: dict[str, Any] = {"particle": tracks.particle, "frame": tracks.frame, "t_s": tracks.time_s}
     columns.update({axis + unit: getattr(tracks, axis) for axis in "xyz"})
     columns["detection"] = tracks.detection
-    if tracks.parent is not None:
-        columns["parent"] = np.repeat(tracks.parent, repeat)
+    for name in ("parent", "merged_into"):
+        if (relatives := getattr(tracks, name)) is not None:
+            columns[name] = np.repeat(relatives, repeat)
     columns.update(tracks.point_properties)
     for name, values in tracks.track_properties.items():
         columns[_OF_TRACK + name] = np.repeat(values, repeat)
@@ -124,6 +125,7 @@ def _fields(path: str, table: Any, voxel_um: Any, dt_s: float | None) -> dict[st
         time_s=frame * (1.0 if dt_s is None else dt_s) if time is None else np.asarray(time, float)[order],
         detection=np.full(len(order), -1) if "detection" not in columns else columns["detection"][order],
         parent=columns["parent"][order][first] if "parent" in columns else None,
+        merged_into=columns["merged_into"][order][first] if "merged_into" in columns else None,
         point_properties={k: v for k, v in numbers.items() if not k.startswith(_OF_TRACK)},
         track_properties={
             k[len(_OF_TRACK) :]: v[first] for k, v in numbers.items() if k.startswith(_OF_TRACK)

@@ -204,19 +204,25 @@ def times_of(
     return frame * np.float64(1.0 if dt_s is None else dt_s), dt_s
 
 
-def mothers_of(
-    f: pandas.DataFrame, order: NDArray[np.int64], ids: NDArray[np.int64], first: NDArray[np.int64]
+def relatives_of(
+    f: pandas.DataFrame,
+    name: str,
+    order: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    first: NDArray[np.int64],
 ) -> NDArray[np.int64] | None:
-    """The mother of each track, -1: none; None without a column parent."""
-    if "parent" not in f or getattr(f["parent"].dtype, "kind", "O") not in "iuf":
+    """The number of each track's mother (`name`: parent), or of the track that it merges into, -1: none.
+
+    None without such a column."""
+    if name not in f or getattr(f[name].dtype, "kind", "O") not in "iuf":
         return None
-    values = numbers_of(f["parent"], "parent")[order][first]
+    values = numbers_of(f[name], name)[order][first]
     values = np.where(np.isfinite(values), values, -1)
     if (values != np.floor(values)).any():
         return None
-    mothers = values.astype(np.int64)
-    mothers[~np.isin(mothers, ids)] = -1  # mothers whose tracks were left out
-    return mothers
+    relatives = values.astype(np.int64)
+    relatives[~np.isin(relatives, ids)] = -1  # those whose tracks were left out
+    return relatives
 
 
 def whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:

@@ -328,7 +328,7 @@ def score(
     -------
     dict
         alpha, beta, jsc, jsc_theta, rmse (Particle Tracking Challenge) with their counts, and
-        ``link``: precision, recall, f1 and counts of links.
+        ``link``: precision, recall, f1 and counts of links; ``division`` and ``merge``: the same of them.
 
     Raises
     ------

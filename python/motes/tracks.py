@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._settings import counted
 from ._tables import (
-    mothers_of,
+    relatives_of,
     numbers_of,
     position_columns,
     refuse_bad_positions,
@@ -54,6 +54,8 @@ class Tracks:
         The index within the frame's detections, -1: none.
     parent : ndarray of int64, shape (tracks,), or None
         The number of the mother's track, -1: none; None if divisions are unknown.
+    merged_into : ndarray of int64, shape (tracks,), or None
+        The number of the track that this one and another become, -1: none; None if merges are unknown.
     point_properties, track_properties : dict of str to ndarray of float64
         Further columns, by point and by track.
     unit : str
@@ -75,6 +77,7 @@ class Tracks:
     track_properties: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     unit: str = "um"
     dt_s: float | None = None
+    merged_into: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.track_id)
@@ -94,8 +97,8 @@ class Tracks:
     def __getitem__(self, which: Any) -> Tracks:
         """Some of the tracks, by an index, a slice, an array of indices or a mask, shape (tracks,).
         
-        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers that are not
-        selected become -1.
+        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers and merged
+        tracks that are not selected become -1.
         """
         places = np.atleast_1d(np.arange(len(self))[which])
         if len(np.unique(places)) < len(places):
@@ -103,9 +106,13 @@ class Tracks:
         lengths = np.diff(self.offsets)[places]
         offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        ids, parent = self.track_id[places], self.parent
-        if parent is not None:
-            parent = np.where(np.isin(parent[places], ids), parent[places], -1)
+        ids = self.track_id[places]
+
+        def among_selected(relatives: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+            if relatives is None:
+                return None
+            return np.where(np.isin(relatives[places], ids), relatives[places], -1)
+
         return replace(
             self,
             offsets=offsets,
@@ -116,7 +123,8 @@ class Tracks:
             z=self.z[rows],
             time_s=self.time_s[rows],
             detection=self.detection[rows],
-            parent=parent,
+            parent=among_selected(self.parent),
+            merged_into=among_selected(self.merged_into),
             point_properties={name: values[rows] for name, values in self.point_properties.items()},
             track_properties={name: values[places] for name, values in self.track_properties.items()},
         )
@@ -162,8 +170,9 @@ class Tracks:
             columns["t_s"] = self.time_s
         axes = "xy" if plain and self.planar else "xyz"
         columns.update({axis + unit: getattr(self, axis) for axis in axes})
-        if self.parent is not None:
-            columns["parent"] = np.repeat(self.parent, np.diff(self.offsets))
+        for name in ("parent", "merged_into"):
+            if (relatives := getattr(self, name)) is not None:
+                columns[name] = np.repeat(relatives, np.diff(self.offsets))
         columns.update(self.point_properties)
         return pandas.DataFrame(columns)
 
@@ -182,8 +191,8 @@ class Tracks:
         Parameters
         ----------
         f : pandas.DataFrame
-            One row per point. ``t_s`` are times in s, ``parent`` is the mother's particle (-1 or
-            missing: none). Further columns of numbers become point properties.
+            One row per point. ``t_s`` are times in s, ``parent`` is the mother's particle,
+            ``merged_into`` the one that two become (-1 or missing: none). Further columns of numbers become point properties.
         pos_columns : list of str, optional
             As in `motes.link`.
         t_column : str, default 'frame'
@@ -225,8 +234,9 @@ class Tracks:
             axes.append(values[order])
         axes += [np.zeros(len(f))] * (3 - len(axes))
         time, dt_s = times_of(f, frame, order, dt_s)
-        parent = mothers_of(f, order, ids, first)
-        known = {*columns, t_column, "particle", "t_s"} | ({"parent"} if parent is not None else set())
+        relatives = {name: relatives_of(f, name, order, ids, first) for name in ("parent", "merged_into")}
+        known = {*columns, t_column, "particle", "t_s"}
+        known.update(name for name, of in relatives.items() if of is not None)
         more = {
             str(name): numbers_of(f[name], name)[order]
             for name in f.columns
@@ -241,29 +251,30 @@ class Tracks:
             z=axes[2],
             time_s=time,
             detection=np.full(len(f), -1, np.int64),
-            parent=parent,
             point_properties=more,
             unit=unit,
             dt_s=dt_s,
+            parent=relatives["parent"],
+            merged_into=relatives["merged_into"],
         )
 
     # --- other programs ---
 
     def _edges(self) -> NDArray[np.int64]:
-        """Pairs of successive rows on a track, and mother -> daughter pairs."""
+        """Pairs of successive rows on a track, at divisions and at merges."""
         follows = np.ones(len(self.frame), bool)
         follows[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
         to = np.flatnonzero(follows)
         pairs = [np.stack([to - 1, to], axis=1)]
-        if self.parent is not None:
-            place = {int(n): k for k, n in enumerate(self.track_id)}
-            rows = [
-                (self.offsets[place[int(p)] + 1] - 1, self.offsets[k])
-                for k, p in enumerate(self.parent)
+        place = {int(n): k for k, n in enumerate(self.track_id)}
+        for relatives, merge in ((self.parent, False), (self.merged_into, True)):
+            ends = [
+                (k, place[int(p)]) if merge else (place[int(p)], k)
+                for k, p in enumerate(() if relatives is None else relatives)
                 if p >= 0 and int(p) in place
             ]
-            if rows:
-                pairs.append(np.array(rows, dtype=np.int64))
+            if ends:
+                pairs.append(np.array([(self.offsets[a + 1] - 1, self.offsets[b]) for a, b in ends]))
         return np.concatenate(pairs)
 
     def to_napari(
@@ -283,7 +294,7 @@ class Tracks:
             Columns track, frame, z, y, x, or track, frame, y, x.
         properties : dict of str to ndarray
         graph : dict of int to list of int
-            Mothers of each track that has one.
+            For each track that begins with a division or a merge, the tracks before it.
         """
         planar = self.planar
         scale = np.ones(3) if voxel_um is None else np.asarray(voxel_um, dtype=np.float64)
@@ -295,13 +306,18 @@ class Tracks:
         data = np.concatenate([np.stack([self.particle, self.frame], axis=1), zyx[:, planar:]], axis=1)
         order = np.lexsort((data[:, 1], data[:, 0]))
         properties = {name: values[order] for name, values in self.point_properties.items()}
-        graph = {}
+        graph: dict[int, list[int]] = {}
         if self.parent is not None:
             graph = {int(t): [int(p)] for t, p in zip(self.track_id, self.parent) if p >= 0}
+        if self.merged_into is not None:
+            for t, merged in zip(self.track_id, self.merged_into):
+                if merged >= 0:
+                    graph.setdefault(int(merged), []).append(int(t))
         return data[order], properties, graph
 
     def to_networkx(self) -> networkx.DiGraph[int]:
-        """A directed graph: one node per point (its row), one edge per link, including divisions.
+        """A directed graph: one node per point (its row), one edge per link, including those of
+        divisions and merges.
         
         Nodes have ``t`` (frame), ``x``, ``y``, ``z``, ``particle`` and the point properties.
 
@@ -418,7 +434,9 @@ class Tracks:
             "time_s": f64, "x": f64, "y": f64, "z": f64,
         }  # fmt: skip
         out: dict[str, Any] = {k: np.ascontiguousarray(getattr(self, k), dtype=t) for k, t in types.items()}
-        out["parent"] = None if self.parent is None else np.ascontiguousarray(self.parent, i64)
+        for name in ("parent", "merged_into"):
+            relatives = getattr(self, name)
+            out[name] = None if relatives is None else np.ascontiguousarray(relatives, i64)
         for name in ("point_properties", "track_properties"):
             columns = getattr(self, name)
             out[name] = {k: np.ascontiguousarray(v, dtype=f64) for k, v in columns.items()}

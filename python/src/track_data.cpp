@@ -40,6 +40,7 @@ nb::dict to_dict(TrackSet&& t) {
   out["offsets"] = to_numpy(std::move(t.track_offsets));
   out["track_id"] = to_numpy(std::move(t.track_id));
   out["parent"] = t.parent.empty() ? nb::none() : to_numpy(std::move(t.parent));
+  out["merged_into"] = t.merged_into.empty() ? nb::none() : to_numpy(std::move(t.merged_into));
   out["frame"] = to_numpy(std::move(t.frame));
   out["detection"] = to_numpy(std::move(t.detection));
   out["time_s"] = to_numpy(std::move(t.time_s));
@@ -59,7 +60,8 @@ TrackSet track_set_of(const nb::dict& dict) {
   const std::size_t points = nb::cast<Array1<std::int32_t>>(dict["frame"]).size();
   t.track_offsets = vector_of<std::int64_t>(dict, "offsets", tracks + 1);
   t.track_id = vector_of<std::int64_t>(dict, "track_id", tracks);
-  if (!nb::object(dict["parent"]).is_none()) t.parent = vector_of<std::int64_t>(dict, "parent", tracks);
+  for (auto& [name, relatives] : {std::pair{"parent", &t.parent}, std::pair{"merged_into", &t.merged_into}})
+    if (!nb::object(dict[name]).is_none()) *relatives = vector_of<std::int64_t>(dict, name, tracks);
   t.frame = vector_of<std::int32_t>(dict, "frame", points);
   t.detection = vector_of<std::int64_t>(dict, "detection", points);
   t.time_s = vector_of<double>(dict, "time_s", points);

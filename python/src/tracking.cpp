@@ -188,6 +188,19 @@ void write_tracks(const std::string& path, const nb::dict& dict, const std::stri
   });
 }
 
+nb::dict division_scores_dict(const DivisionScores& s) {
+  nb::dict out;
+  out["precision"] = s.precision;
+  out["recall"] = s.recall;
+  out["f1"] = s.f1;
+  out["true"] = s.true_divisions;
+  out["false"] = s.false_divisions;
+  out["missed"] = s.missed_divisions;
+  out["true_within_one_frame"] = s.true_within_one;
+  out["f1_within_one_frame"] = s.f1_within_one;
+  return out;
+}
+
 nb::dict scores_dict(const Scores& s) {
   nb::dict out, link, detected;
   const ChallengeScores& c = s.challenge;
@@ -217,6 +230,8 @@ nb::dict scores_dict(const Scores& s) {
   detected["f1"] = s.link.detected.f1;
   link["detected"] = detected;
   out["link"] = link;
+  out["division"] = division_scores_dict(s.link.division);
+  out["merge"] = division_scores_dict(s.link.merge);
   return out;
 }
 

@@ -38,7 +38,7 @@ inline void add_track(TrackSet& tracks, std::int64_t id, const std::vector<std::
   tracks.track_offsets.push_back(static_cast<std::int64_t>(tracks.points()));
 }
 
-/// Gaps, a single point, numbers out of order, a division, properties with NaN and infinity.
+/// Gaps, a single point, numbers out of order, a division, a merge, properties with NaN and infinity.
 inline TrackSet sample_tracks(std::optional<double> dt_s = 0.1) {
   TrackSet tracks;
   tracks.dt_s = dt_s;
@@ -47,6 +47,7 @@ inline TrackSet sample_tracks(std::optional<double> dt_s = 0.1) {
   add_track(tracks, 9'000'000'000'000'000'001, {3, 4, 5});
   add_track(tracks, 0, {0, 2});
   tracks.parent = {-1, 7, 7, -1};
+  tracks.merged_into = {-1, -1, -1, 9'000'000'000'000'000'001};
   PropertyColumn quality{"quality", {}}, odd{"odd, \"name\" #1", {}};
   for (std::size_t i = 0; i < tracks.points(); ++i) {
     quality.values.push_back(static_cast<double>(i) / 3);
@@ -82,11 +83,12 @@ inline void require_same_paths(const TrackSet& a, const TrackSet& b) {
   CHECK(same_bits(a.z_um, b.z_um));
 }
 
-/// Compares paths, numbers, mothers, times, unit and the points' properties.
+/// Compares paths, numbers, mothers, merges, times, unit and the points' properties.
 inline void require_same_tracks(const TrackSet& a, const TrackSet& b) {
   require_same_paths(a, b);
   CHECK(a.track_id == b.track_id);
   CHECK(a.parent == b.parent);
+  CHECK(a.merged_into == b.merged_into);
   CHECK(same_bits(a.time_s, b.time_s));
   CHECK(a.dt_s == b.dt_s);
   CHECK(a.length_unit == b.length_unit);

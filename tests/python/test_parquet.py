@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import motes
-from test_tracking import STACK, mother_and_daughters
+from test_tracking import STACK, mother_and_daughters, two_that_merge
 
 WITHOUT = """
 import sys
@@ -33,8 +33,10 @@ def assert_equal(a, b):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
         assert getattr(a, name).dtype == getattr(b, name).dtype or name == "detection"
     assert (a.unit, a.dt_s) == (b.unit, b.dt_s)
-    assert (a.parent is None) == (b.parent is None)
-    assert a.parent is None or np.array_equal(a.parent, b.parent)
+    for name in ("parent", "merged_into"):
+        one, two = getattr(a, name), getattr(b, name)
+        assert (one is None) == (two is None)
+        assert one is None or np.array_equal(one, two)
     for properties in ("point_properties", "track_properties"):
         one, two = getattr(a, properties), getattr(b, properties)
         assert set(one) == set(two)
@@ -46,7 +48,7 @@ def test_there_and_back(tracks, tmp_path):
     pytest.importorskip("pyarrow")
     divided = mother_and_daughters()
     divided.unit, divided.track_properties = "px", {"score": np.array([1.5, np.nan, 3])}
-    for given in (tracks, divided):
+    for given in (tracks, divided, two_that_merge()):
         for name in ("t.parquet", "t.PQ"):
             motes.write(tmp_path / name, given)
             assert_equal(motes.read(tmp_path / name), given)

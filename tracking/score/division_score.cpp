@@ -83,7 +83,31 @@ bool same_tracks(const TrackSet& found, const std::vector<std::int64_t>& found_t
   return wanted == given;
 }
 
+/// What division_scores reads of tracks, in reversed time: points in reversed order, frames negative.
+TrackSet reversed(const TrackSet& tracks) {
+  TrackSet out;
+  for (std::size_t t = tracks.tracks(); t-- > 0;) {
+    out.track_offsets.push_back(out.track_offsets.back() + tracks.track_offsets[t + 1] -
+                                tracks.track_offsets[t]);
+    out.track_id.push_back(tracks.track_id[t]);
+    out.parent.push_back(tracks.merged_into.empty() ? -1 : tracks.merged_into[t]);
+  }
+  out.frame.assign(tracks.frame.rbegin(), tracks.frame.rend());
+  for (std::int32_t& frame : out.frame) frame = -frame;
+  return out;
+}
+
 }  // namespace
+
+DivisionScores merge_scores(const TrackSet& truth, const TrackSet& found,
+                            const std::vector<std::int64_t>& found_to_true) {
+  if (truth.merged_into.empty() && found.merged_into.empty()) return {};
+  std::vector<std::int64_t> to_true(found_to_true.rbegin(), found_to_true.rend());
+  const auto last = static_cast<std::int64_t>(truth.points()) - 1;
+  for (std::int64_t& p : to_true)
+    if (p >= 0) p = last - p;
+  return division_scores(reversed(truth), reversed(found), to_true);
+}
 
 DivisionScores division_scores(const TrackSet& truth, const TrackSet& found,
                                const std::vector<std::int64_t>& found_to_true) {

@@ -32,9 +32,11 @@ class LinkJudge {
     const auto daughter = static_cast<std::size_t>(track_of_point_[static_cast<std::size_t>(to)]);
     // Consecutive points of one track: no true frame lies between.
     if (mother == daughter) return to == from + 1 ? Verdict::true_link : Verdict::false_link;
-    const bool divides = !truth_.parent.empty() && truth_.parent[daughter] >= 0 &&
-                         truth_.parent[daughter] == truth_.track_id[mother];
-    return divides ? Verdict::neutral : Verdict::false_link;
+    const auto names = [&](const std::vector<std::int64_t>& relatives, std::size_t one, std::size_t other) {
+      return !relatives.empty() && relatives[one] >= 0 && relatives[one] == truth_.track_id[other];
+    };
+    const bool event = names(truth_.parent, daughter, mother) || names(truth_.merged_into, mother, daughter);
+    return event ? Verdict::neutral : Verdict::false_link;
   }
 
  private:
@@ -136,6 +138,7 @@ LinkScores link_scores(const Execution& execution, const TrackSet& truth, const 
       detail::ratio(2 * right, 2 * right + wrong + clutter + missed, both_empty && scores.clutter_links == 0);
   scores.detected = detected_links(truth, found, judge, found_to_true);
   scores.division = detail::division_scores(truth, found, found_to_true);
+  scores.merge = detail::merge_scores(truth, found, found_to_true);
   return scores;
 }
 

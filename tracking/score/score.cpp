@@ -32,26 +32,29 @@ std::vector<PropertyColumn> pick(const std::vector<PropertyColumn>& columns,
   return picked;
 }
 
-/// [kept] the track_id of the nearest ancestor that is kept, -1 none. So a lineage is not cut if all frames
-/// of a short-lived mother are dropped.
-std::vector<std::int64_t> kept_parents(const TrackSet& tracks, const std::vector<std::size_t>& kept) {
+/// [kept] the track_id of the nearest relative that is kept, -1 none: the mother or her mother and so on
+/// (`relatives`: parent), or the track merged into. So a lineage is not cut if all frames of a short-lived
+/// mother are dropped.
+std::vector<std::int64_t> kept_relatives(const TrackSet& tracks, const std::vector<std::int64_t>& relatives,
+                                         const std::vector<std::size_t>& kept) {
+  if (relatives.empty()) return {};
   std::unordered_map<std::int64_t, std::size_t> track_of_id;
   for (std::size_t t = 0; t < tracks.tracks(); ++t) track_of_id.emplace(tracks.track_id[t], t);
   std::vector<bool> stays(tracks.tracks(), false);
   for (const std::size_t t : kept) stays[t] = true;
 
-  std::vector<std::int64_t> parents;
+  std::vector<std::int64_t> out;
   for (const std::size_t t : kept) {
-    std::int64_t parent = tracks.parent[t];
-    for (int generation = 0; parent >= 0; ++generation) {
-      const auto mother = track_of_id.find(parent);
-      if (mother != track_of_id.end() && stays[mother->second]) break;
-      const bool lost = mother == track_of_id.end() || generation == kMaxDroppedGenerations;
-      parent = lost ? -1 : tracks.parent[mother->second];
+    std::int64_t id = relatives[t];
+    for (int generation = 0; id >= 0; ++generation) {
+      const auto relative = track_of_id.find(id);
+      if (relative != track_of_id.end() && stays[relative->second]) break;
+      const bool lost = relative == track_of_id.end() || generation == kMaxDroppedGenerations;
+      id = lost ? -1 : relatives[relative->second];
     }
-    parents.push_back(parent);
+    out.push_back(id);
   }
-  return parents;
+  return out;
 }
 
 }  // namespace
@@ -86,7 +89,8 @@ TrackSet keep_every(const TrackSet& tracks, std::int32_t step) {
     result.track_offsets.push_back(static_cast<std::int64_t>(kept.points.size()));
   }
   result.track_id = pick(tracks.track_id, kept.tracks);
-  if (!tracks.parent.empty()) result.parent = kept_parents(tracks, kept.tracks);
+  result.parent = kept_relatives(tracks, tracks.parent, kept.tracks);
+  result.merged_into = kept_relatives(tracks, tracks.merged_into, kept.tracks);
   result.frame = pick(tracks.frame, kept.points);
   for (std::int32_t& frame : result.frame) frame /= step;
   result.detection = pick(tracks.detection, kept.points);

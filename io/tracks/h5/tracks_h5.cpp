@@ -30,6 +30,7 @@ void write_tracks_group(Writer& file, const TrackSet& tracks) {
   file.dataset("/tracks/track_offsets", tracks.track_offsets);
   file.dataset("/tracks/track_id", tracks.track_id);
   if (!tracks.parent.empty()) file.dataset("/tracks/parent", tracks.parent);
+  if (!tracks.merged_into.empty()) file.dataset("/tracks/merged_into", tracks.merged_into);
   file.dataset("/tracks/frame", tracks.frame);
   file.dataset("/tracks/detection", tracks.detection);
   file.dataset("/tracks/time_s", tracks.time_s);
@@ -72,6 +73,9 @@ void check_points(const Reader& file, const TrackSet& tracks) {
   if (tracks.detection.size() != tracks.points()) file.fail("the arrays of /tracks differ in length");
   if (!tracks.parent.empty() && tracks.parent.size() != tracks.tracks()) {
     file.fail("/tracks/parent and /tracks/track_id differ in length");
+  }
+  if (!tracks.merged_into.empty() && tracks.merged_into.size() != tracks.tracks()) {
+    file.fail("/tracks/merged_into and /tracks/track_id differ in length");
   }
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const auto begin = tracks.frame.begin() + tracks.track_offsets[t];
@@ -120,6 +124,7 @@ TrackSet read_tracks_h5(const std::filesystem::path& path) {
   tracks.frame = file.int32s("/tracks/frame");
   check_offsets(file, tracks);
   if (file.has("/tracks/parent")) tracks.parent = file.int64s("/tracks/parent");
+  if (file.has("/tracks/merged_into")) tracks.merged_into = file.int64s("/tracks/merged_into");
   tracks.detection = file.int64s("/tracks/detection");
   tracks.time_s = file.doubles("/tracks/time_s");
   tracks.x_um = file.doubles("/tracks/x_um");

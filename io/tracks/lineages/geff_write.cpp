@@ -45,13 +45,16 @@ std::string folder_name(const std::string& name, std::set<std::string>& taken) {
   return detail::unique_name(key, taken);
 }
 
-/// Tracklets are whole unbranched paths, so a mother must not have exactly one daughter.
+/// Tracklets are whole unbranched paths, so a mother must not have exactly one daughter, and no single track
+/// merges into another.
 bool are_tracklets(const TrackSet& tracks) {
-  std::map<std::int64_t, int> daughters;
-  for (const std::int64_t mother : tracks.parent)
-    if (mother >= 0) ++daughters[mother];
-  return std::none_of(daughters.begin(), daughters.end(),
-                      [](const auto& entry) { return entry.second == 1; });
+  const auto none_alone = [](const std::vector<std::int64_t>& relatives) {
+    std::map<std::int64_t, int> times;
+    for (const std::int64_t id : relatives)
+      if (id >= 0) ++times[id];
+    return std::none_of(times.begin(), times.end(), [](const auto& entry) { return entry.second == 1; });
+  };
+  return none_alone(tracks.parent) && none_alone(tracks.merged_into);
 }
 
 class GeffWriter {

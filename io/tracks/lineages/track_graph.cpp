@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -126,6 +127,16 @@ void keep_rows(TrackRows& rows, const std::vector<std::size_t>& kept) {
   for (PropertyColumn& column : rows.properties) pick(column.values);
 }
 
+/// The number of the path that each path merges into, -1 none.
+std::vector<std::int64_t> merged_into(const Paths& paths, const Degrees& degrees,
+                                      const std::vector<std::int64_t>& number) {
+  std::vector<std::int64_t> of(paths.first.size(), -1);
+  for (std::size_t row = 0; row < degrees.out.size(); ++row)
+    if (degrees.out[row] == 1 && degrees.in[degrees.after[row]] > 1)
+      of[paths.of[row]] = number[paths.of[degrees.after[row]]];
+  return of;
+}
+
 std::vector<std::int64_t> mothers(const Paths& paths, const Degrees& degrees,
                                   const std::vector<std::int64_t>& number) {
   std::vector<std::int64_t> of(paths.first.size(), -1);
@@ -146,22 +157,29 @@ TrackSet tracks_of_graph(TrackGraph graph, const std::function<std::string(std::
   const std::vector<std::int64_t> number = number_paths(graph, paths);
   const std::vector<std::int64_t> mother = mothers(paths, degrees, number);
 
-  const auto merges =
-      std::count_if(degrees.in.begin(), degrees.in.end(), [](auto count) { return count > 1; });
-  if (merges > 0)
-    notes.push_back(std::to_string(merges) + (merges == 1 ? " merge is" : " merges are") +
-                    " cut: the merged particle starts a new track");
+  const std::vector<std::int64_t> merged = merged_into(paths, degrees, number);
+
+  const auto both = std::count_if(graph.edges.begin(), graph.edges.end(), [&](const auto& edge) {
+    return degrees.out[edge.first] > 1 && degrees.in[edge.second] > 1;
+  });
+  if (both > 0)
+    notes.push_back(std::to_string(both) + (both == 1 ? " link is" : " links are") +
+                    " part of a division and of a merge, and left out");
   std::vector<std::size_t> kept;
   for (std::size_t row = 0; row < graph.nodes.size(); ++row)
     if (paths.of[row] != kNone) kept.push_back(row);
   if (const std::size_t left = graph.nodes.size() - kept.size(); left > 0)
     notes.push_back(std::to_string(left) + " points belong to no track and are left out");
 
-  const bool divisions = std::any_of(mother.begin(), mother.end(), [](auto m) { return m >= 0; });
+  const auto any = [](const auto& numbers) {
+    return std::any_of(numbers.begin(), numbers.end(), [](auto m) { return m >= 0; });
+  };
+  const bool divisions = any(mother), merges = any(merged);
   keep_rows(graph.nodes, kept);
   for (const std::size_t row : kept) {
     graph.nodes.track_id.push_back(number[paths.of[row]]);
     if (divisions) graph.nodes.parent.push_back(mother[paths.of[row]]);
+    if (merges) graph.nodes.merged_into.push_back(merged[paths.of[row]]);
   }
   return group_tracks(std::move(graph.nodes), [&](std::size_t row) { return where(kept[row]); });
 }
@@ -176,23 +194,29 @@ TrackLinks links_of(const TrackSet& tracks) {
   };
   std::unordered_map<std::int64_t, std::size_t> index;
   for (std::size_t t = 0; t < tracks.tracks(); ++t) index.emplace(tracks.track_id[t], t);
+  const auto first_of = [&](std::size_t t) { return static_cast<std::size_t>(tracks.track_offsets[t]); };
+  const auto end_of = [&](std::size_t t) { return static_cast<std::size_t>(tracks.track_offsets[t + 1]); };
+  const auto join = [&](std::size_t from, std::size_t to) {
+    const bool points = first_of(from) < end_of(from) && first_of(to) < end_of(to);
+    if (!points || tracks.frame[end_of(from) - 1] >= tracks.frame[first_of(to)]) return false;
+    links.edges.emplace_back(end_of(from) - 1, first_of(to));
+    const std::size_t a = root(from), b = root(to);
+    links.lineage[std::max(a, b)] = std::min(a, b);
+    return true;
+  };
+  const auto relative = [&](const std::vector<std::int64_t>& of, std::size_t t) {
+    return of.empty() || of[t] < 0 || first_of(t) == end_of(t) ? std::optional<std::int64_t>() : of[t];
+  };
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-    const auto begin = static_cast<std::size_t>(tracks.track_offsets[t]);
-    const auto end = static_cast<std::size_t>(tracks.track_offsets[t + 1]);
-    if (!tracks.parent.empty() && tracks.parent[t] >= 0 && begin < end) {
-      const auto mother = index.find(tracks.parent[t]);
-      const std::size_t last = mother == index.end()
-                                   ? kNone
-                                   : static_cast<std::size_t>(tracks.track_offsets[mother->second + 1]) - 1;
-      if (last != kNone && last < tracks.points() && tracks.frame[last] < tracks.frame[begin]) {
-        links.edges.emplace_back(last, begin);
-        const std::size_t a = root(t), b = root(mother->second);
-        links.lineage[std::max(a, b)] = std::min(a, b);
-      } else {
-        ++links.lost;
-      }
+    if (const auto id = relative(tracks.parent, t)) {
+      const auto mother = index.find(*id);
+      links.lost += mother == index.end() || !join(mother->second, t);
     }
-    for (std::size_t i = begin; i + 1 < end; ++i) links.edges.emplace_back(i, i + 1);
+    for (std::size_t i = first_of(t); i + 1 < end_of(t); ++i) links.edges.emplace_back(i, i + 1);
+    if (const auto id = relative(tracks.merged_into, t)) {
+      const auto merged = index.find(*id);
+      links.lost_merges += merged == index.end() || !join(t, merged->second);
+    }
   }
   for (std::size_t t = 0; t < tracks.tracks(); ++t) links.lineage[t] = root(t);
   return links;

@@ -304,6 +304,7 @@ void assign_identities(ColumnRoles& roles, const Header& header) {
     roles.own_parent = roles.track >= 0;
   }
   if (roles.parent < 0) roles.parent = find_column(header, {"parent", "parent_track_id"});
+  roles.merged = find_column(header, {"merged_into"});
 }
 
 void take_given(ColumnRoles& roles, const Header& header, const std::string& where,
@@ -373,8 +374,8 @@ ColumnRoles assign_roles(const Header& header, const std::string& where, const C
   assign_frame(roles, header, where, time_given);
   assign_identities(roles, header);
   assign_time(roles, header);
-  const auto used = {roles.frame, roles.x,      roles.y,    roles.z,
-                     roles.track, roles.parent, roles.time, roles.unit};
+  const auto used = {roles.frame,  roles.x,      roles.y,    roles.z,   roles.track,
+                     roles.parent, roles.merged, roles.time, roles.unit};
   for (int i = 0; i < static_cast<int>(header.size()); ++i) {
     if (is_row_index(name_at(header, i))) continue;
     if (std::find(used.begin(), used.end(), i) == used.end()) roles.properties.push_back(i);

@@ -14,7 +14,7 @@ namespace motes::io::detail {
 /// Column indices in a header; -1: none.
 struct ColumnRoles {
   int frame = -1, x = -1, y = -1, z = -1;
-  int track = -1, parent = -1, time = -1;
+  int track = -1, parent = -1, merged = -1, time = -1;
   int unit = -1;                 ///< a column that states the unit of x, y, z in every row (Imaris)
   std::optional<Vec3> um;        ///< um per unit of x, y, z; none: the header does not state it
   std::string unit_name;         ///< the header's unit, such as "nm", if it is not um

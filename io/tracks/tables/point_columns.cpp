@@ -106,7 +106,7 @@ class Parser {
   std::string_view field(int column) const { return reader_.fields()[static_cast<std::size_t>(column)]; }
 
   void name_identities() {
-    for (const int column : {roles_.track, roles_.parent}) {
+    for (const int column : {roles_.track, roles_.parent, roles_.merged}) {
       if (column >= 0) out_.identity_names.push_back(header(column));
     }
   }
@@ -234,7 +234,10 @@ class Parser {
     out_.z.push_back(roles_.z < 0 ? 0.0 : coordinate(roles_.z));
     out_.line.push_back(reader_.line());
     if (identities_ && roles_.track >= 0) out_.track.push_back(track_number());
-    if (identities_ && roles_.parent >= 0) out_.parent.push_back(parent_number());
+    if (identities_ && roles_.parent >= 0)
+      out_.parent.push_back(relative(roles_.parent, "the mother's track number is needed"));
+    if (identities_ && roles_.merged >= 0)
+      out_.merged_into.push_back(relative(roles_.merged, "the merged track's number is needed"));
     if (roles_.time >= 0 && time_is_numeric_) add_time();
     for (std::size_t i = 0; i < roles_.properties.size(); ++i) {
       if (numeric_[i]) add_property(i);
@@ -293,6 +296,7 @@ class Parser {
     if (time_is_numeric_) set(roles_.time, PlainField::number);
     if (identities_) set(roles_.track, PlainField::identity);
     if (identities_) set(roles_.parent, PlainField::parent);
+    if (identities_) set(roles_.merged, PlainField::parent);
     set(roles_.frame, PlainField::frame);
     for (const int column : {roles_.x, roles_.y, roles_.z}) set(column, PlainField::coordinate);
     return layout;
@@ -334,6 +338,7 @@ class Parser {
       if (numeric_[i]) add_numbers(roles_.properties[i], out_.properties[i].values);
     if (identities_ && roles_.track >= 0) add_identities(roles_.track, out_.track);
     if (identities_ && roles_.parent >= 0) add_identities(roles_.parent, out_.parent);
+    if (identities_ && roles_.merged >= 0) add_identities(roles_.merged, out_.merged_into);
     columns.push_back([&] {
       for (std::size_t row = 0; row < rows; ++row)
         out_.line.push_back(reader_.next_line() + static_cast<std::int64_t>(row));
@@ -373,11 +378,11 @@ class Parser {
     return *value == -1 ? std::nullopt : value;
   }
 
-  std::int64_t parent_number() const {
-    if (is_missing(field(roles_.parent))) return -1;
-    const auto value = parse_integer(field(roles_.parent));
-    if (!value || *value < -1)
-      bad_value(roles_.parent, "the mother's track number is needed (-1 or empty: none)");
+  /// A track number; -1: none.
+  std::int64_t relative(int column, const std::string& needed) const {
+    if (is_missing(field(column))) return -1;
+    const auto value = parse_integer(field(column));
+    if (!value || *value < -1) bad_value(column, needed + " (-1 or empty: none)");
     return *value;
   }
 

@@ -19,7 +19,7 @@ struct PointColumns {
   std::vector<double> time_s;  ///< empty: no such column, or not numeric
   std::string time_name;
   std::vector<std::optional<std::int64_t>> track;  ///< empty unless requested and present
-  std::vector<std::int64_t> parent;                ///< empty unless requested and present
+  std::vector<std::int64_t> parent, merged_into;   ///< empty unless requested and present
   std::vector<PropertyColumn> properties;          ///< the numeric ones
   std::vector<std::int64_t> line;                  ///< line number of each row
   std::vector<std::string> identity_names;         ///< identity columns of the header
@@ -31,7 +31,7 @@ struct PointColumns {
 };
 
 /// Reads a table; with `identities` also its track column (then required, unless points name their
-/// mothers: point_links.h) and parent column. Lengths are in
+/// mothers: point_links.h) and the columns of mothers and merged tracks. Lengths are in
 /// um if the table states their unit. Throws InputError (file:line) as tables.h lists.
 PointColumns read_point_columns(const std::filesystem::path& path, const TableOptions& options,
                                 bool identities);

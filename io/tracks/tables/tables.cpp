@@ -201,6 +201,7 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
   pick(columns.z, rows.z_um);
   pick(columns.time_s, rows.time_s);
   pick(columns.parent, rows.parent);
+  pick(columns.merged_into, rows.merged_into);
   for (PropertyColumn& column : columns.properties) {
     rows.properties.push_back({std::move(column.name), {}});
     pick(column.values, rows.properties.back().values);

@@ -66,6 +66,7 @@ std::string track_header(const TrackSet& tracks) {
   if (tracks.dt_s) header.add("t_s");
   add_coordinates(header, tracks.length_unit);
   if (!tracks.parent.empty()) header.add("parent");
+  if (!tracks.merged_into.empty()) header.add("merged_into");
   for (const PropertyColumn& column : tracks.point_properties) header.add_property(column.name);
   return header.line();
 }
@@ -123,9 +124,10 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
       append_field(out, tracks.x_um[i]);
       append_field(out, tracks.y_um[i]);
       append_field(out, tracks.z_um[i]);
-      if (!tracks.parent.empty()) {
+      for (const auto* relatives : {&tracks.parent, &tracks.merged_into}) {
+        if (relatives->empty()) continue;
         out += ',';
-        detail::append_number(out, tracks.parent[t]);
+        detail::append_number(out, (*relatives)[t]);
       }
       for (const PropertyColumn& column : tracks.point_properties) append_field(out, column.values[i]);
       out += '\n';

@@ -74,7 +74,9 @@ void add_cell_data(vtkPolyData* data, const TrackSet& tracks, const std::vector<
   add_array<vtkDoubleArray>(fields, "duration", duration);
   if (!tracks.parent.empty())
     add_array<vtkTypeInt64Array>(fields, "parent", detail::pick(tracks.parent, track));
-  std::set<std::string> taken{"track_id", "length", "duration", "parent"};
+  if (!tracks.merged_into.empty())
+    add_array<vtkTypeInt64Array>(fields, "merged_into", detail::pick(tracks.merged_into, track));
+  std::set<std::string> taken{"track_id", "length", "duration", "parent", "merged_into"};
   for (const PropertyColumn& column : tracks.track_properties) {
     add_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken),
                               detail::pick(column.values, track));

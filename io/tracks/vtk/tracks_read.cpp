@@ -137,10 +137,13 @@ class VtpReader {
         fail("time_s has values that are not finite; write the file again");
       }
     }
-    if (vtkDataArray* parents = column(data_->GetCellData(), "parent", data_->GetNumberOfCells())) {
+    for (auto& [name, relatives] :
+         {std::pair{"parent", &rows.parent}, std::pair{"merged_into", &rows.merged_into}}) {
+      vtkDataArray* const array = column(data_->GetCellData(), name, data_->GetNumberOfCells());
+      if (array == nullptr) continue;
       for (const std::int64_t id : rows.track_id) {
         const auto cell = cell_of_track_.find(id);
-        rows.parent.push_back(cell == cell_of_track_.end() ? -1 : whole(parents, cell->second, "parent"));
+        relatives->push_back(cell == cell_of_track_.end() ? -1 : whole(array, cell->second, name));
       }
     }
     add_properties(data_->GetPointData(), {"frame", "time_s", "speed", "track_id"}, [&](vtkDataArray* array) {
@@ -171,7 +174,7 @@ class VtpReader {
 
   void add_track_properties(TrackSet& tracks) const {
     if (cell_of_track_.empty()) return;
-    add_properties(data_->GetCellData(), {"track_id", "length", "duration", "parent"},
+    add_properties(data_->GetCellData(), {"track_id", "length", "duration", "parent", "merged_into"},
                    [&](vtkDataArray* array) {
                      PropertyColumn& column = tracks.track_properties.emplace_back();
                      column.name = array->GetName();

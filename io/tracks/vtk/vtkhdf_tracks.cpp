@@ -121,8 +121,9 @@ class VtkHdfWriter {
     write_field("track_id", fields.track_id);
     write_field("frame", tracks_.frame);
     write_field("speed", fields.speed);
-    std::set<std::string> taken{"track_id", "frame", "speed", "parent"};
+    std::set<std::string> taken{"track_id", "frame", "speed", "parent", "merged_into"};
     if (!fields.parent.empty()) write_field("parent", fields.parent);
+    if (!fields.merged_into.empty()) write_field("merged_into", fields.merged_into);
     for (const PropertyColumn& column : tracks_.point_properties)
       write_field(detail::encoded_property(detail::unique_name(column.name, taken)), column.values);
   }

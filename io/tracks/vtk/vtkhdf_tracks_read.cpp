@@ -97,7 +97,9 @@ class VtkHdfReader {
         file_.fail("frame is " + std::to_string(frame) + "; frames are numbered from 0 to 2147483647");
       rows.frame.push_back(static_cast<std::int32_t>(frame));
     }
-    if (file_.has(field_path("parent"))) rows.parent = field("parent", file_.int64s(field_path("parent")));
+    for (auto& [name, relatives] :
+         {std::pair{"parent", &rows.parent}, std::pair{"merged_into", &rows.merged_into}})
+      if (file_.has(field_path(name))) *relatives = field(name, file_.int64s(field_path(name)));
     const std::vector<double> places = over_steps("Points", file_.table("/VTKHDF/Points", 3), begins_, 3);
     if (!std::all_of(places.begin(), places.end(), [](double x) { return std::isfinite(x); }))
       file_.fail("Points has coordinates that are not finite");
@@ -108,7 +110,7 @@ class VtkHdfReader {
     }
     for (std::size_t k = 0; k < counts_.size(); ++k)
       rows.time_s.insert(rows.time_s.end(), static_cast<std::size_t>(counts_[k]), times_[k]);
-    const std::vector<std::string> known{"track_id", "frame", "speed", "parent"};
+    const std::vector<std::string> known{"track_id", "frame", "speed", "parent", "merged_into"};
     for (const std::string& name : file_.names("/VTKHDF/PointData")) {
       const bool one_number = file_.dimensions(field_path(name)) == 1;
       if (!one_number || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -137,6 +139,7 @@ class VtkHdfReader {
     };
     sort(rows.track_id);
     sort(rows.parent);
+    sort(rows.merged_into);
     sort(rows.frame);
     for (auto* column : {&rows.time_s, &rows.x_um, &rows.y_um, &rows.z_um}) sort(*column);
     for (PropertyColumn& column : rows.properties) sort(column.values);

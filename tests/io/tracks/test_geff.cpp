@@ -19,7 +19,10 @@ TrackSet lineage(const std::string& unit, std::optional<double> dt_s) {
   add_track(tracks, 3, {3, 4, 6});
   add_track(tracks, 12, {3, 4});
   add_track(tracks, 5, {2});
-  tracks.parent = {-1, 7, 7, -1};
+  add_track(tracks, 30, {4, 5});
+  add_track(tracks, 31, {7, 8});
+  tracks.parent = {-1, 7, 7, -1, -1, -1};
+  tracks.merged_into = {-1, -1, 31, -1, 31, -1};
   PropertyColumn quality{"quality", {}}, odd{"mean/I", {}};
   for (std::size_t i = 0; i < tracks.points(); ++i) {
     quality.values.push_back(static_cast<double>(i) / 3);
@@ -31,7 +34,7 @@ TrackSet lineage(const std::string& unit, std::optional<double> dt_s) {
 
 }  // namespace
 
-TEST_CASE("GEFF keeps tracks, numbers, mothers, times, units and properties") {
+TEST_CASE("GEFF keeps tracks, numbers, mothers, merges, times, units and properties") {
   const TempDir dir;
   const TrackSet tracks =
       lineage(GENERATE("um", "px"), GENERATE(std::optional<double>(0.3), std::optional<double>()));
@@ -74,7 +77,7 @@ TEST_CASE("damaged GEFF folders are refused") {
   const auto refusal = [&] { return error_of<InputError>([&] { io::read_geff(dir / "t.geff"); }); };
   spill(fresh() / "nodes/props/x/values/0", "short");
   CHECK_THAT(refusal(), Contains("nodes/props/x/values/0") && Contains("5 bytes"));
-  replace_in(fresh() / "nodes/ids/.zarray", "\"shape\": [\n    9", "\"shape\": [\n    900000000000");
+  replace_in(fresh() / "nodes/ids/.zarray", "\"shape\": [\n    13", "\"shape\": [\n    900000000000");
   CHECK_THAT(refusal(), Contains("more values than are possible"));
   replace_in(fresh() / ".zattrs", "\"display_horizontal\": \"x\"", "\"display_horizontal\": \"../../x\"");
   CHECK(refusal() == "");  // x is found by name

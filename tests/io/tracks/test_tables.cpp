@@ -37,7 +37,7 @@ TEST_CASE("tracks.csv keeps tracks to the bit") {
   TrackSet tracks = sample_tracks(GENERATE(std::optional<double>(0.1), std::optional<double>(1.0 / 3),
                                            std::optional<double>(5e-5), std::optional<double>()));
   tracks.length_unit = GENERATE("um", "px");
-  if (tracks.length_unit == "px") tracks.parent.clear();
+  if (tracks.length_unit == "px") tracks.parent.clear(), tracks.merged_into.clear();
   io::write_tracks_csv(dir / "t.csv", tracks);
   require_same_tracks(tracks, io::read_tracks_csv(dir / "t.csv"));
   io::write_tracks_csv(dir / "again.csv", io::read_tracks_csv(dir / "t.csv"));
@@ -303,6 +303,10 @@ TEST_CASE("bad tables are rejected with file and line") {
   CHECK_THAT(track_refusal("particle,frame,x,y\n1.5,2,3,4\n"), Contains("t.csv:2: particle is '1.5'"));
   CHECK_THAT(track_refusal("particle,frame,x,y\n-2,2,3,4\n"), Contains("t.csv:2"));
   CHECK_THAT(track_refusal("particle,frame,x,y,parent\n1,2,3,4,x\n"), Contains("t.csv:2: parent is 'x'"));
+  CHECK_THAT(track_refusal("particle,frame,x,y,merged_into\n1,2,3,4,x\n"),
+             Contains("t.csv:2: merged_into is 'x'; the merged track's number is needed"));
+  CHECK_THAT(track_refusal("particle,frame,x,y,merged_into\n1,2,3,4,1\n"),
+             Contains("t.csv:2: track 1 merges into itself"));
 }
 
 TEST_CASE("damaged tables never crash the readers") {

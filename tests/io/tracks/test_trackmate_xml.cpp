@@ -24,7 +24,10 @@ TrackSet lineage(const std::string& unit = "um", std::optional<double> dt_s = 0.
   add_track(tracks, 12, {3, 4});
   add_track(tracks, 20, {8, 9});
   add_track(tracks, 5, {2});
-  tracks.parent = {-1, 7, 7, 3, -1};
+  add_track(tracks, 30, {4, 5});
+  add_track(tracks, 31, {7, 8});
+  tracks.parent = {-1, 7, 7, 3, -1, -1, -1};
+  tracks.merged_into = {-1, -1, 31, -1, -1, 31, -1};
   PropertyColumn quality{"quality", {}}, radius{unit == "um" ? "radius_um" : "radius_px", {}},
       odd{"mean I/2", {}};
   for (std::size_t i = 0; i < tracks.points(); ++i) {
@@ -61,6 +64,7 @@ TrackSet sorted(const TrackSet& tracks) {
     out.track_id.push_back(tracks.track_id[t]);
     out.track_offsets.push_back(static_cast<std::int64_t>(out.points()));
     if (!tracks.parent.empty()) out.parent.push_back(tracks.parent[t]);
+    if (!tracks.merged_into.empty()) out.merged_into.push_back(tracks.merged_into[t]);
   }
   return out;
 }
@@ -98,7 +102,7 @@ TrackSet parse(const std::string& text, std::vector<std::string>* notes = nullpt
 
 }  // namespace
 
-TEST_CASE("TrackMate XML keeps tracks, numbers, mothers, times, units and properties") {
+TEST_CASE("TrackMate XML keeps tracks, numbers, mothers, merges, times, units and properties") {
   const TempDir dir;
   const TrackSet tracks =
       lineage(GENERATE("um", "px"), GENERATE(std::optional<double>(0.25), std::optional<double>()));
@@ -108,6 +112,7 @@ TEST_CASE("TrackMate XML keeps tracks, numbers, mothers, times, units and proper
   require_same_paths(a, b);
   CHECK(a.track_id == b.track_id);
   CHECK(a.parent == b.parent);
+  CHECK(a.merged_into == b.merged_into);
   CHECK(a.length_unit == b.length_unit);
   CHECK(a.dt_s == b.dt_s);
   CHECK(same_bits(a.time_s, b.time_s));
@@ -174,9 +179,16 @@ TEST_CASE("a TrackMate track that divides and merges is cut into its branches") 
   CHECK(tracks.track_id == std::vector<std::int64_t>{4, 5, 6, 7});
   CHECK(tracks.parent == std::vector<std::int64_t>{-1, 4, 4, -1});
   CHECK(tracks.track_offsets == std::vector<std::int64_t>{0, 1, 2, 3, 5});
-  REQUIRE(notes.size() == 3);
-  CHECK_THAT(notes[1], Contains("1 merge is cut"));
-  CHECK_THAT(notes[2], Contains("1 points belong to no track"));
+  CHECK(tracks.merged_into == std::vector<std::int64_t>{-1, 7, 7, -1});
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[1], Contains("1 points belong to no track"));
+  // A link of both is left out.
+  const TrackSet both =
+      parse(document(spot(1, 0) + spot(2, 0) + spot(3, 1) + spot(4, 1), edge(1, 3) + edge(1, 4) + edge(2, 3)),
+            &notes);
+  CHECK(both.tracks() == 4);
+  CHECK(std::count_if(both.merged_into.begin(), both.merged_into.end(), [](auto t) { return t >= 0; }) == 1);
+  CHECK_THAT(notes.back(), Contains("1 link is part of a division and of a merge"));
 }
 
 TEST_CASE("bad TrackMate files are rejected with the byte offset") {
@@ -217,11 +229,16 @@ TEST_CASE("real TrackMate and MaMuT files") {
   CHECK(io::read_trackmate_points(formats / "FakeTracks_v7.0.5.xml").frames.size() == 50);
 }
 
-TEST_CASE("links of written graphs lead from earlier to later points, also from mothers") {
+TEST_CASE("links of written graphs lead from earlier to later points, also at events") {
   const TrackSet tracks = lineage();
   const io::detail::TrackLinks links = io::detail::links_of(tracks);
-  CHECK(links.edges.size() == 2 + 2 + 1 + 1 + 3);  // along the tracks, and from mothers to daughters
+  // Along the tracks, from mothers to daughters, and at the merge.
+  CHECK(links.edges.size() == 2 + 2 + 1 + 1 + 1 + 1 + 3 + 2);
   for (const auto& [from, to] : links.edges) CHECK(tracks.frame[from] < tracks.frame[to]);
-  CHECK(links.lineage == std::vector<std::size_t>{0, 0, 0, 0, 4});
+  CHECK(links.lineage == std::vector<std::size_t>{0, 0, 0, 0, 4, 0, 0});
   CHECK(links.lost == 0);
+  CHECK(links.lost_merges == 0);
+  TrackSet late = tracks;
+  late.merged_into = {-1, 12, -1, -1, -1, 999, -1};  // a track that has begun, and none
+  CHECK(io::detail::links_of(late).lost_merges == 2);
 }

@@ -32,7 +32,7 @@ TEST_CASE("tracks.h5 keeps a set of tracks to the bit") {
   const TempDir dir;
   TrackSet tracks = sample_tracks(GENERATE(std::optional<double>(0.1), std::optional<double>()));
   tracks.length_unit = GENERATE("um", "px");
-  if (tracks.length_unit == "px") tracks.parent.clear();
+  if (tracks.length_unit == "px") tracks.parent.clear(), tracks.merged_into.clear();
   io::write_tracks_h5(dir / "tracks.h5", tracks);
   const TrackSet back = io::read_tracks_h5(dir / "tracks.h5");
   require_same_tracks(tracks, back);
@@ -109,6 +109,9 @@ TEST_CASE("tracks.h5 files that contradict themselves are rejected") {
   tracks = sample_tracks();
   tracks.parent.pop_back();
   CHECK_THAT(refusal(tracks), Contains("parent"));
+  tracks = sample_tracks();
+  tracks.merged_into.pop_back();
+  CHECK_THAT(refusal(tracks), Contains("merged_into"));
   tracks = sample_tracks();
   tracks.point_properties[0].values.pop_back();
   CHECK_THAT(refusal(tracks), Contains("quality"));

@@ -94,7 +94,13 @@ TEST_CASE("particles that merge: both tracks end and name the merged particle") 
   REQUIRE(found.merged_into.size() == found.tracks());
   CHECK(std::count_if(found.merged_into.begin(), found.merged_into.end(), [](auto id) { return id >= 0; }) ==
         2 * std::ssize(links.merges.list));
-  CHECK(score_of_merges(truth, found, life.frames).f1 > 0.85);
+  const DivisionScores mirrored = score_of_merges(truth, found, life.frames),
+                       scores = link_scores({}, truth, found, 1e-6).merge;
+  CHECK(scores.f1 > 0.85);
+  CHECK(scores.f1 == mirrored.f1);
+  CHECK(scores.false_divisions == mirrored.false_divisions);
+  CHECK(scores.true_within_one == mirrored.true_within_one);
+  CHECK(link_scores({}, truth, found, 1e-6).division.f1 == 0);
   CHECK(linked(merging, Events::automatic).merges.list.empty());
   CHECK(linked(merging, Events::divisions).merges.found == 0);
 

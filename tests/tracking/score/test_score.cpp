@@ -67,6 +67,12 @@ TEST_CASE("keep_every keeps lineages whole") {
   const TrackSet kept = keep_every(tracks, 2);
   CHECK(kept.track_id == std::vector<std::int64_t>{0, 2, 3, 5, 6});
   CHECK(kept.parent == std::vector<std::int64_t>{-1, 0, -1, -1, 2});
+  // 0 merges into 1 (dropped), which merges into 2; 3 into itself by way of 4, 5 into none.
+  TrackSet merging = tracks;
+  merging.parent.clear();
+  merging.merged_into = {1, 2, -1, 4, 4, 99, -1};
+  CHECK(keep_every(merging, 2).parent.empty());
+  CHECK(keep_every(merging, 2).merged_into == std::vector<std::int64_t>{2, -1, -1, -1, -1});
 }
 
 TEST_CASE("assign finds the optimum and prefers pairs on ties") {

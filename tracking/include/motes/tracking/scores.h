@@ -34,6 +34,9 @@ struct LinkScores {
   double strict_f1 = 0;            ///< f1 with clutter links counted as false
   DetectedLinkScores detected;
   DivisionScores division;  ///< all 0 if neither side has divisions
+  /// The same of merges (`merged_into`): the merged particle's first position and the last ones of those that
+  /// merge.
+  DivisionScores merge;
 };
 
 /// The Particle Tracking Challenge's scores (Chenouard et al. 2014); see challenge_score.h.
