@@ -10,6 +10,7 @@
 
 #include "io/files/text.h"
 #include "io/images/units.h"
+#include "io/tracks/tables/likely_columns.h"
 
 namespace motes::io::detail {
 namespace {
@@ -43,30 +44,6 @@ void reject_repeated_names(const Header& header, const std::string& where) {
   }
 }
 
-/// Column names of other programs that are too rare to be used without asking, `#` for the axis, as
-/// "x=centroid_x,y=centroid_y"; empty: none.
-std::string likely_positions(const Header& header) {
-  constexpr std::array<std::string_view, 10> kPatterns{
-      "centroid_#", "centroid #", "center_#", "centre_#", "com_#", "pos_#", "pos #", "#pos", "#_pos", "#c"};
-  const auto named = [&](std::string_view pattern, std::string_view axes) {
-    std::string text;
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      std::string name(pattern);
-      name[name.find('#')] = axes[k];
-      const int column = find_column(header, {name});
-      const bool is_z = k == 2;
-      if (column < 0 && !is_z) return std::string();
-      if (column >= 0) text += (k > 0 ? "," : "") + std::string(1, "xyz"[k]) + "=" + name_at(header, column);
-    }
-    return text;
-  };
-  for (const std::string_view pattern : kPatterns)
-    if (const std::string text = named(pattern, "xyz"); !text.empty()) return text;
-  // scikit-image numbers the axes of the array: z, y, x or y, x.
-  const bool volumes = find_column(header, {"centroid-2"}) >= 0;
-  return named("centroid-#", volumes ? "210" : "10");
-}
-
 /// What else to do about missing columns, if the header does not look like one.
 std::string header_hint(const Header& header) {
   constexpr std::size_t kFewest = 3;  // frame, x, y
@@ -75,17 +52,19 @@ std::string header_hint(const Header& header) {
   return header.size() < kFewest ? "; if this is not the header, delete the lines above it" : "";
 }
 
-[[noreturn]] void missing_column(const Header& header, const std::string& where, const std::string& role,
-                                 const std::string& names) {
+/// The columns to name, if some are likely: those of positions after the frame column that the user named.
+[[noreturn]] void missing_column(const Header& header, const std::string& where, const ColumnRoles& given,
+                                 const std::string& role, const std::string& names) {
   const std::string likely = likely_positions(header);
+  const std::string frame = given.frame < 0 ? "" : "frame=" + name_at(header, given.frame) + ",";
   if (!likely.empty())
-    throw InputError(where + ": no " + role + " column; if these are positions, use --columns \"" + likely +
-                     "\"");
+    throw InputError(where + ": no " + role + " column; if these are positions, use --columns \"" + frame +
+                     likely + "\"");
   throw InputError(where + ": no " + role + " column; name one " + names + ", or name it with --columns " +
                    role + "=NAME (of " + listing(header) + ")" + header_hint(header));
 }
 
-/// "x [nm]" is x in nm, and so are "x (nm)", "x/nm" and "x_nm".
+/// "x [nm]" is x in nm, and so are "x (nm)", "x/nm", "x nm" and "x_nm".
 struct NamedUnit {
   std::string base, unit;  ///< base in lower case; unit as written
 };
@@ -97,10 +76,11 @@ NamedUnit split_unit(const std::string& name) {
     return {lower_case(trimmed(std::string_view(name).substr(0, begin))),
             std::string(trimmed(std::string_view(name).substr(begin + 1, name.size() - begin - 2)))};
   }
-  if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
-    const std::string_view unit = trimmed(std::string_view(name).substr(slash + 1));
-    if (is_unit(unit))
-      return {lower_case(trimmed(std::string_view(name).substr(0, slash))), std::string(unit)};
+  for (const char mark : {'/', ' '}) {
+    const std::size_t at = name.rfind(mark);
+    if (at == std::string::npos || at == 0) continue;
+    const std::string_view unit = trimmed(std::string_view(name).substr(at + 1));
+    if (is_unit(unit)) return {lower_case(trimmed(std::string_view(name).substr(0, at))), std::string(unit)};
   }
   const std::size_t underscore = name.rfind('_');
   if (underscore != std::string::npos && underscore > 0) {
@@ -222,8 +202,8 @@ void assign_coordinates(ColumnRoles& roles, const Header& header, const std::str
   const int any_x = given_x >= 0 ? given_x : find_any_axis(header, 'x');
   const int any_y = given_y >= 0 ? given_y : find_any_axis(header, 'y');
   if (any_x >= 0 && any_y >= 0) reject_mixed_families(header, where, any_x, any_y);
-  if (any_x >= 0) missing_column(header, where, "y", "y_um, y or POSITION_Y");
-  missing_column(header, where, "x", "x_um, x or POSITION_X");
+  if (any_x >= 0) missing_column(header, where, roles, "y", "y_um, y or POSITION_Y");
+  missing_column(header, where, roles, "x", "x_um, x or POSITION_X");
 }
 
 /// Requires that all of x, y, z state a unit, or none does.
@@ -272,6 +252,19 @@ void assign_time(ColumnRoles& roles, const Header& header) {
   }
 }
 
+/// What to write if a column probably counts frames; begins with "; " if not empty. Positions with unusual
+/// names are included, so that one attempt is enough.
+std::string frame_hint(const Header& header, const ColumnRoles& roles) {
+  const int frame = likely_frames(header);
+  if (frame < 0) return "";
+  const bool positions =
+      (roles.x >= 0 || find_any_axis(header, 'x') >= 0) && (roles.y >= 0 || find_any_axis(header, 'y') >= 0);
+  const std::string likely = positions ? "" : likely_positions(header);
+  const std::string& name = name_at(header, frame);
+  return "; if '" + name + "' counts frames, use " +
+         columns_option("frame=" + name + (likely.empty() ? "" : "," + likely));
+}
+
 void assign_frame(ColumnRoles& roles, const Header& header, const std::string& where, bool time_given) {
   if (roles.frame >= 0) return;
   roles.frame = find_column(header, {"frame"});
@@ -283,10 +276,7 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
     roles.frame = find_column(header, {"time"});  // Imaris counts frames
   if (roles.frame < 0 && !time_given) {
     if (find_times(header) >= 0) return;
-    const int slice = find_column(header, {"slice", "timepoint", "time"});
-    const std::string hint = slice < 0 ? ""
-                                       : "; if '" + name_at(header, slice) +
-                                             "' counts frames, use --columns frame=" + name_at(header, slice);
+    const std::string hint = frame_hint(header, roles);
     throw InputError(where +
                      ": no frame column; name it with --columns frame=NAME, or time=NAME for seconds (the "
                      "columns are " +

@@ -41,6 +41,23 @@ std::string no_number(std::string_view text, char delimiter) {
   return "a number is needed; correct the cell or remove the row";
 }
 
+/// Whether the text is a date or a time of day.
+bool is_of_clock(std::string_view text) {
+  return text.find(':') != std::string_view::npos ||
+         (text.size() >= 8 && text.find_first_of("-/", 1) != std::string_view::npos);
+}
+
+/// Why the text is not a time, and what to do.
+std::string no_time(std::string_view text) {
+  return is_of_clock(text) ? "dates and times of day are not read; give seconds, or number the frames"
+                           : "a number is needed; correct the cell or remove the row";
+}
+
+/// Why the text, which is not a number, is not a frame number.
+std::string no_frame(std::string_view text) {
+  return "a whole number is needed" + (is_of_clock(text) ? "; " + no_time(text) : "");
+}
+
 /// Limits the number of properties, since writers of VTK files compare each with all others.
 constexpr std::size_t kMostProperties = 10'000;
 
@@ -208,9 +225,6 @@ class Parser {
 
   /// Numbers the frames of a table that has only times, which must be multiples of an interval.
   void number_frames() {
-    if (out_.time_s.size() != out_.frame.size())
-      throw InputError(reader_.where(1) +
-                       ": the column of times has a value that is not a number; correct it");
     const auto frames = frames_of_times(out_.time_s, roles_.time_s.value_or(1), dt_s_);
     if (!frames) {
       throw InputError(
@@ -354,7 +368,7 @@ class Parser {
       bad_value(roles_.frame, parse_double(field(roles_.frame))
                                   ? "a whole number is needed; if it is in seconds, use --columns time=" +
                                         header(roles_.frame)
-                                  : "a whole number is needed");
+                                  : no_frame(field(roles_.frame)));
     if (*value < 0) bad_value(roles_.frame, "frames are numbered from 0");
     if (*value > std::numeric_limits<std::int32_t>::max())
       bad_value(roles_.frame, "the largest frame is 2147483647");
@@ -404,6 +418,7 @@ class Parser {
       out_.time_s.push_back(*value);
       return;
     }
+    if (roles_.frame < 0) bad_value(roles_.time, no_time(field(roles_.time)));
     note_no_number(roles_.time);
     time_is_numeric_ = false;
     out_.time_s.clear();

@@ -130,6 +130,7 @@ TEST_CASE("units in the names of columns") {
   CHECK(points.frames[1].z_um == std::vector<double>{250 * 1e-3});
   CHECK(Dialect("frame,x_nm,y_nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
   CHECK(Dialect("frame,X (mm),Y (mm)\n0,5,6\n").points().frames[0].x_um[0] == 5e3);
+  CHECK(Dialect("frame,X nm,Y nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
   const io::PointTable slashes = Dialect("t/ms,x/nm,y / nm,mean/um\n0,5,6,1\n50,5,6,1\n").points();
   CHECK(slashes.frames[1].y_um[0] == 6 * 1e-3);
   CHECK(slashes.dt_s == 0.05);
@@ -154,12 +155,31 @@ TEST_CASE("column names of other programs are suggested") {
   CHECK_THAT(refusal("frame,label,centroid-0,centroid-1", "0,1,1,2"),
              Contains("--columns \"x=centroid-1,y=centroid-0\""));
   CHECK_THAT(refusal("frame,Pos_X,Pos_Y,Pos_Z", "0,1,2,3"), Contains("\"x=Pos_X,y=Pos_Y,z=Pos_Z\""));
+  CHECK_THAT(refusal("frame,Object_Center_0,Object_Center_1", "0,1,2"),  // ilastik counts from x
+             Contains("\"x=Object_Center_0,y=Object_Center_1\""));
+  CHECK_THAT(refusal("frame,max,sx,sy,pos xnm,pos ynm", "0,1,2,3,4,5"), Contains("\"x=pos xnm,y=pos ynm\""));
+  CHECK_THAT(refusal("Time Point,BX,BY,Center X (\u00b5m),Center Y (\u00b5m)", "0,1,2,3,4"),
+             Contains("if 'Time Point' counts frames") &&
+                 Contains("\"frame=Time Point,x=Center X (\u00b5m),y=Center Y (\u00b5m)\""));
+  CHECK_THAT(refusal("ImageNumber,Location_Center_X,Location_Center_Y", "1,1,2"),
+             Contains("use --columns frame=ImageNumber,x=Location_Center_X,y=Location_Center_Y"));
+  CHECK_THAT(Dialect("Timepoint,CenterX,CenterY\n0,1,2\n").refusal(columns({{"frame", "Timepoint"}})),
+             Contains("\"frame=Timepoint,x=CenterX,y=CenterY\""));
   CHECK_THAT(refusal("frame|x|y", "0|1|2"), Contains("commas, not by '|'"));
   CHECK_THAT(refusal("t,x_um,y_um", "0.5,1,2"), Contains("--columns time=t"));
   CHECK_THAT(refusal("Experiment 3", "frame,x_um,y_um\n0,1,2"), Contains("delete the lines above it"));
   CHECK_THAT(refusal("a,b,c", "1,2,3"), !Contains("lines above"));
   CHECK_THAT(refusal("frame,x_px,y_px", "0,1,2"), Contains("are in pixels") && Contains("--voxel"));
   CHECK_THAT(Dialect(trackmate("pixel", "frame")).refusal(), Contains("are in pixels"));
+}
+
+TEST_CASE("dates and times of day are refused where they stand") {
+  const Dialect dates("time,x_um,y_um\n2024-05-01 10:00:00,1,2\n");
+  CHECK_THAT(dates.refusal(columns({{"time", "time"}})), Contains("t.csv:2: time is '2024-05-01 10:00:00'") &&
+                                                             Contains("give seconds, or number the frames"));
+  CHECK_THAT(dates.refusal(columns({{"frame", "time"}})), Contains("number the frames"));
+  const Dialect text("t [s],x_um,y_um\n0,1,2\nlate,1,2\n");
+  CHECK_THAT(text.refusal(), Contains("t.csv:3: t [s] is 'late'; a number is needed"));
 }
 
 TEST_CASE("Fiji's Results: a plane is not a frame unless the user says so") {

@@ -355,5 +355,5 @@ TEST_CASE("real tables: rods, tracers, nuclei, spots") {
   CHECK_THROWS_AS(io::read_tracks_csv(nuclei), InputError);
   MOTES_NEED_DATA(spots, "llsm-cme-detections/spots_all.csv.gz");
   CHECK_THAT(error_of<InputError>([&] { io::read_points_csv(spots, kPixels); }),
-             Contains("--columns x=NAME"));
+             Contains("--columns \"x=mu_x,y=mu_y,z=mu_z\""));
 }
