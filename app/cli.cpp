@@ -51,6 +51,24 @@ constexpr std::pair<std::string_view, const char*> kOtherWords[] = {
     {"compare", "score"},    {"plot", "render"},     {"view", "render"},    {"show", "info"},
     {"version", "--version"}};
 
+/// Options of other programs, and what does the same.
+constexpr std::pair<std::string_view, const char*> kOtherOptions[] = {
+    {"--memory", "--set linking.max_gap=N is the number of frames in which a particle may be missing"},
+    {"--search-range", "--gate UM is the longest displacement"},
+    {"--diameter", "--radius UM is half of it, in um"},
+    {"--pixel-size", "--voxel Z,Y,X is the voxel size, in um"},
+    {"--fps", "--dt SECONDS is the time between frames"},
+    {"--gpu", "--backend cuda uses a GPU"},
+    {"--jobs", "--threads N limits the threads"},
+    {"-j", "--threads N limits the threads"},
+    {"--input", "the input needs no option: motes COMMAND FILE"},
+    {"-i", "the input needs no option: motes COMMAND FILE"},
+    {"--overwrite", "--force does that"},
+    {"-f", "--force needs its full name"},
+    {"-q", "--quiet needs its full name"},
+    {"-v", "all messages are printed, unless --quiet is given"},
+    {"--verbose", "all messages are printed, unless --quiet is given"}};
+
 /// The configuration key that ends in an option's name, with or without its unit (--axes, --max-gap,
 /// --gate_um); empty if there is none or more than one.
 std::string key_of_option(std::string word) {
@@ -71,6 +89,8 @@ std::string instead_of_word(const CLI::App& command, const std::string& word) {
   const std::string name = command.get_name();
   std::error_code ignored;
   if (name == "score") return "; give both as --truth FILE --tracks FILE";
+  if (!word.empty() && word.find_first_not_of("0123456789.,-:") == std::string::npos)
+    return "; write values without blanks, as in --voxel 0.5,0.1,0.1 or --set key=value";
   if (std::filesystem::exists(word, ignored))
     return name == "track" || name == "detect" || name == "plan" ? "; for a series of files give their folder"
                                                                  : "";
@@ -93,6 +113,8 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
     const std::string word = extra.front().substr(0, extra.front().find('='));
     if (const std::string key = key_of_option(word); !key.empty())
       return "unknown option '" + word + "'; it is a setting: --set " + key + "=...";
+    for (const auto& [other, instead] : kOtherOptions)
+      if (word == other) return "unknown option '" + word + "'; " + instead;
     return "unknown option '" + word + "'" +
            did_you_mean(word, option_names(*command.options), "; see motes " + name + " --help");
   }

@@ -52,6 +52,9 @@ std::string topic_help(const CLI::App& app, const std::string& topic) {
   if (const std::string text = key_help(topic); !text.empty()) return text;
   std::vector<std::string> known = option_paths();
   for (const CommandText& command : command_texts(app)) known.push_back(command.name);
+  if (topic == "man") throw UsageError("help: the manual page is printed by motes help --man");
+  if (topic == "bash" || topic == "zsh" || topic == "fish" || topic == "completion")
+    throw UsageError("help: motes help --completion SHELL prints the script of bash, zsh or fish");
   throw UsageError(
       "'" + topic + "' is neither a command nor a setting" +
       did_you_mean(topic, known, "; see motes --help for commands, motes info --options for settings"));

@@ -7,6 +7,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
+#include "app/run/check_points.h"
 #include "app/run/warnings.h"
 #include "python/src/interruptible.h"
 #include "python/src/python.h"
@@ -171,6 +172,17 @@ std::vector<std::string> gate_warnings(const Array1<double>& x, const Array1<dou
   return estimate ? app::gate_warnings(gate, *estimate, unit) : std::vector<std::string>{};
 }
 
+std::vector<std::string> repeat_warnings(const Array1<double>& x, const Array1<double>& y,
+                                         const Array1<double>& z, const Array1<std::int64_t>& offsets,
+                                         std::int32_t first, int threads) {
+  return interruptible([&] {
+    Execution execution;
+    execution.threads = threads;
+    const app::PointCheck check = app::check_points(execution, frames_of(x, y, z, offsets, first), "link");
+    return app::repeat_warnings(check.repeats, static_cast<std::size_t>(x.shape(0)));
+  });
+}
+
 }  // namespace
 
 void bind_linking(nb::module_& m) {
@@ -181,6 +193,7 @@ void bind_linking(nb::module_& m) {
         nb::arg("first"), nb::arg("gate").none(), nb::arg("memory"), nb::arg("model"), nb::arg("threads"));
   m.def("_estimate_gate", &estimate_gate);
   m.def("_gate_warnings", &gate_warnings);
+  m.def("_repeat_warnings", &repeat_warnings);
 }
 
 }  // namespace motes::python

@@ -47,6 +47,11 @@ TEST_CASE("Mistyped commands and options are answered with the nearest names") {
   fails({"--frob"}, 2, "unknown option '--frob'");
   fails({"track", "--polarity", "dark", "a.tif"}, 2, "it is a setting: --set detection.polarity=...");
   fails({"track", "--axis", "TYX", "a.tif"}, 2, "did you mean '--axes'");
+  fails({"track", "a.tif", "--voxel", "0.5", "0.1", "0.1"}, 2, "write values without blanks, as in --voxel");
+  fails({"track", "a.tif", "--memory", "3"}, 2, "'--memory'; --set linking.max_gap=N is the number");
+  fails({"track", "a.tif", "-q"}, 2, "--quiet needs its full name");
+  fails({"help", "bash"}, 2, "motes help --completion SHELL");
+  fails({"help", "man"}, 2, "motes help --man");
   fails({"track", "--", "-a.tif", "-o", "b"}, 2, "'-o' is one argument too many");
   fails({"info", "-o=a.tif"}, 2, "unknown option '-o'");
   fails({"track", "--max-gap=2", "a.tif"}, 2, "--set linking.max_gap=...");
