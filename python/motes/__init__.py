@@ -49,6 +49,13 @@ __all__ = [
     "write",
 ]
 
+#: trackpy's functions of tables, and pictures of them.
+_TRACKPY = frozenset(
+    "annotate annotate3d compute_drift emsd filter filter_clusters filter_stubs imsd mass_ecc mass_size "
+    "plot_density_profile plot_displacements plot_traj plot_traj3d plot_traj_labeled proximity refine_com refine_leastsq "
+    "relate_frames scatter scatter3d subpx_bias subtract_drift vanhove".split()
+)
+
 if not TYPE_CHECKING:
 
     def __getattr__(name):
@@ -57,4 +64,8 @@ if not TYPE_CHECKING:
             "predict": "; without a gate, or with scope='series', link estimates motion from the data",
             "link_partial": "; link some frames: link(f[f.frame.between(first, last)])",
         }
+        if name in _TRACKPY:
+            instead[name] = f"; trackpy.{name} takes the tables of motes.link"
+        if name in ("compute_drift", "emsd", "imsd", "subtract_drift"):
+            instead[name] += ", and motes.analyse measures motion and drift"
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead.get(name, '')}", name=name)

@@ -36,7 +36,7 @@ def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
     if frame.dtype.itemsize <= 2 or frame.size == 0:
         return narrow
     low, high = float(frame.min()), float(frame.max())
-    if max(abs(low), abs(high)) > np.finfo(np.float32).max and np.isfinite([low, high]).all():
+    if max(abs(low), abs(high)) > float(np.finfo(np.float32).max) and np.isfinite([low, high]).all():
         raise ValueError(f"voxels lie from {low:.9g} to {high:.9g}, beyond float32; divide by a constant first")
     step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
     if high > low and (high - low) / step < _LEAST_STEPS and (narrow.astype(frame.dtype) != frame).any():
@@ -224,7 +224,7 @@ class Frames:
 
     def _as_zyx(self, frame: Any) -> NDArray[Any]:
         if np.ma.is_masked(frame):
-            raise ValueError("the array has masked voxels; fill them: array.filled(value)")
+            raise ValueError("the array has masked voxels; array.astype(float).filled(numpy.nan) leaves them out")
         if isinstance(frame, (str, bytes, os.PathLike)):
             raise TypeError(f"{os.fsdecode(frame)!r} is a path; give the folder of the files, or arrays that are read")
         frame = np.asarray(in_memory(frame, "the array"))  # dask, zarr and others compute here, one frame at a time

@@ -23,6 +23,7 @@ SHORT = {
     "threshold": "detection.threshold",
     "max_count": "detection.max_count",
     "polarity": "detection.polarity",
+    "method": "detection.method",
     "refine": "detection.refine",
     "false_positives_per_frame": "detection.false_positives_per_frame",
     "gate": "linking.gate_um",
@@ -30,6 +31,8 @@ SHORT = {
     "scope": "linking.scope",
     "model": "linking.model",
     "memory": "linking.max_gap",
+    "min_length": "linking.min_length",
+    "min_confidence": "linking.min_confidence",
     "threads": "execution.threads",
     "backend": "execution.backend",
 }
@@ -61,6 +64,7 @@ _ELSEWHERE = {
     "topn": ("max_count", ""),
     "invert": ("polarity", "polarity='dark' for dark spots"),
     "search_range": ("gate", ""),
+    "labels": ("method", "method='labels' tracks the objects of label images"),
     "max_gap": ("memory", ""),
     "processes": ("threads", ""),
     "max_distance": ("gate", ""),
@@ -99,6 +103,12 @@ def unexpected(function: str, name: str, known: Collection[str]) -> str:
         return f"{said}; leave it out: motes sets it from the image"
     meant = get_close_matches(name, known, 1)
     return said + (f"; did you mean {meant[0]!r}?" if meant else "")
+
+
+def no_attribute(owner: Any, name: str, instead: str = "") -> AttributeError:
+    """The error for an attribute that `owner` lacks, with what to use instead."""
+    said = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    return AttributeError(said + (f"; {instead}" if instead else ""), name=name, obj=owner)
 
 
 def settings_of(

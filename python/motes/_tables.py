@@ -22,11 +22,19 @@ def require_table(f: Any) -> None:
         return
     kind = type(f)
     hint = "for one array of positions per frame see motes.link_iter"
-    if isinstance(f, np.ndarray) and f.ndim == 2 and f.shape[1] in (3, 4):
+    if isinstance(f, np.ndarray) and f.dtype.names:
+        hint = "give pandas.DataFrame(f)"
+    elif isinstance(f, np.ndarray) and f.ndim == 2 and f.shape[1] in (3, 4):
         names = ["frame", "z", "y", "x"][-f.shape[1] + 1 :]
         hint = f"give pandas.DataFrame(f, columns={['frame', *names]}), columns in that order"
     elif isinstance(f, (list, Iterator)):
         hint = "of one table per frame give pandas.concat(f); for arrays see motes.link_iter"
+    elif hasattr(f, "tracks") and hasattr(f, "detections"):
+        hint = "give pandas.DataFrame(f.detections), or f.tracks.to_dataframe()"
+    elif kind.__module__.startswith("napari."):
+        hint = "give a table of its data: pandas.DataFrame(layer.data, columns=['frame', 'y', 'x'])"
+    elif kind.__name__ == "DataFrameGroupBy":
+        hint = "give the table itself: f.obj"
     elif hasattr(kind, "to_dataframe"):
         hint = "give f.to_dataframe().reset_index()"
     elif isinstance(f, (str, bytes, os.PathLike)):
@@ -47,8 +55,21 @@ def require_table(f: Any) -> None:
     raise TypeError(f"give a pandas.DataFrame, not {name}; {hint}")
 
 
-#: Names of other programs for columns of motes, in lower case.
-_ELSEWHERE = {"particle": ("particle", "track_id", "trackid", "track", "id", "trajectory"), "frame": ("frame", "t")}
+#: Names of other programs for columns of motes, letters and digits in lower case.
+_ELSEWHERE = {
+    "particle": ("particle", "trackid", "track", "treeid", "id", "trajectory"),
+    "frame": (
+        "frame", "t", "slice", "timepoint", "timestep", "timeindex", "time", "frameindex", "frameix", "framenumber",
+        "frameid", "frameno", "roitimepoint", "metadatat", "metadataframe", "metadatatimepoint", "imagenumber", "axis0",
+    ),
+}  # fmt: skip
+
+
+def _meant(f: pandas.DataFrame, name: Hashable) -> list[Any]:
+    """The columns that other programs call so, the likeliest first."""
+    known = _ELSEWHERE.get(str(name), (str(name).lower(),))
+    folded = {column: re.sub(r"[^a-z0-9]", "", str(column).lower()) for column in f.columns}
+    return sorted((column for column in f.columns if folded[column] in known), key=lambda c: known.index(folded[c]))
 
 
 def column_of(f: pandas.DataFrame, name: Hashable) -> Any:
@@ -56,8 +77,8 @@ def column_of(f: pandas.DataFrame, name: Hashable) -> Any:
     if name not in f:
         if name in f.index.names:
             raise ValueError(f"{name!r} is the index, not a column; give f.reset_index()")
-        alike = [found for found in f.columns if str(found).lower() in _ELSEWHERE.get(str(name), ())]
-        hint = f"; give f.rename(columns={{{alike[0]!r}: {name!r}}})?" if len(alike) == 1 else ""
+        alike = _meant(f, name)
+        hint = f"; give f.rename(columns={{{alike[0]!r}: {name!r}}})?" if alike else ""
         raise ValueError(f"no column {name!r}; the table has {names_of(f)}{hint}")
     column = f[name]
     if column.ndim != 1:
@@ -92,15 +113,27 @@ def _usual_positions(f: pandas.DataFrame) -> list[Any]:
             f"the units are mixed: of {', '.join(map(repr, found))} only some name one; name all of them x, y, z "
             "or x_um, y_um, z_um, in one unit"
         )
-    alike = [name for letter in "zyx" for name in f.columns if str(name).lower() in _spellings(letter)]
-    if not alike:  # of skimage's regionprops_table, slowest axis first
-        alike = sorted((name for name in f.columns if re.fullmatch(r"centroid\w*-\d", str(name))), key=str)
-    hint = f"pos_columns={alike}" if len(alike) in (2, 3) else "pos_columns"
+    alike = _likely_positions(f)
+    hint = f"pos_columns={alike}" if alike else "pos_columns"
     raise ValueError(f"no columns x, y (and z) or x_um, y_um (and z_um); give {hint}: the table has {names_of(f)}")
 
 
-def _spellings(letter: str) -> tuple[str, ...]:
-    return (letter, letter + "_um", "position_" + letter, "position " + letter)
+def _likely_positions(f: pandas.DataFrame) -> list[str]:
+    """Columns whose names differ in the letter of the axis, slowest axis first; or in its number, as in
+    skimage's regionprops_table (centroid-0 is the slowest) and ilastik (Object_Center_0 is x)."""
+    names = [name for name in f.columns if isinstance(name, str)]
+    found = []
+    for name in names:
+        for place in re.finditer("[xX]", name):
+            letters = "zyx" if place[0] == "x" else "ZYX"
+            found.append([name[: place.start()] + letter + name[place.end() :] for letter in letters])
+        if name.endswith(("-0", "_0")):
+            axes = [name[:-1] + digit for digit in "012" if name[:-1] + digit in names]
+            found.append(axes if name[-2] == "-" else axes[::-1])
+    families = [[name for name in family if name in names] for family in found if set(family[-2:]) <= set(names)]
+    families = [family for family in families if len(family) in (2, 3)]
+    families.sort(key=lambda family: not re.search("cent|pos|com_|loc", family[0].lower()))
+    return families[0] if families else []
 
 
 def position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
@@ -129,7 +162,19 @@ def numbers_of(column: Any, name: Hashable) -> NDArray[np.float64]:
     try:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} holds {column.dtype}, not numbers") from None
+        raise ValueError(f"column {name!r} holds {column.dtype}, not numbers{_first_text(column)}") from None
+
+
+def _first_text(column: Any) -> str:
+    """Where the first value is that is no number, and what to do about it."""
+    for label, value in column.items():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if isinstance(value, str):
+                comma = "; for decimal commas: pandas.read_csv(..., decimal=',')" if "," in value else ""
+                return f": {value[:40]!r} in the row of index {label!r}{comma}"
+    return ""
 
 
 def index_text(f: pandas.DataFrame, row: Any) -> str:
@@ -163,8 +208,10 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
     if t_column not in f:
         if t_column in f.index.names:
             raise ValueError(f"{t_column!r} is the index, not a column; give f.reset_index()")
-        alike = [name for name in f.columns if str(name).lower() in (str(t_column).lower(), "t")]
-        hint = f"; t_column={alike[0]!r}?" if len(alike) == 1 else ""
+        alike = _meant(f, t_column)
+        hint = f"; t_column={alike[0]!r}?" if alike else ""
+        if f.columns.nlevels > 1:
+            hint = "; give a table with one level of columns: f.droplevel(0, axis=1)"
         raise ValueError(
             f"no column {t_column!r}; t_column names the column of frame numbers: the table has {names_of(f)}{hint}"
         )
@@ -172,7 +219,14 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
     f = f.copy()
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"):
         if getattr(column.dtype, "kind", "O") not in "iufbO":
-            raise ValueError(f"column {t_column!r} holds {column.dtype}, not frame numbers")
+            of_times = (
+                f"; f[{t_column!r}] = ((f[{t_column!r}] - f[{t_column!r}].min()) / dt).round().astype(int) makes them, "
+                "with a pandas.Timedelta dt from frame to frame"
+            )
+            raise ValueError(
+                f"column {t_column!r} holds {column.dtype}, not frame numbers"
+                + of_times * (getattr(column.dtype, "kind", "O") in "mM")
+            )
         frames = numbers_of(column, t_column)
         refuse_missing(f, frames, t_column)
         if (frames != np.floor(frames)).any():
@@ -181,8 +235,8 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
                 f"column {t_column!r}: {odd:g} is not a frame number; frames are integers: "
                 f"of times make them, f[{t_column!r}] = (f[{t_column!r}] / dt).round().astype(int)"
             )
-        if len(frames) and not (-(2**31) <= frames.min() and frames.max() < 2**31):
-            raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
+        if len(frames) and np.abs(frames).max() > 2**53:
+            raise ValueError(f"column {t_column!r}: {np.abs(frames).max():g} is too large for a frame number")
         f[t_column] = frames.astype(np.int64)
     if not f[t_column].is_monotonic_increasing:
         # Not sort_values: an index may have the column's name.

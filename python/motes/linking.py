@@ -67,8 +67,9 @@ def _flat(
                 f"{t_column}: {last} frames from the first to the last, with a memory of {memory}, are too many; "
                 "number the existing frames 0, 1, 2, ..."
             )
-    if first < -(2**31) or last >= 2**31:
-        raise ValueError(f"{t_column}: frame numbers lie beyond 32 bits")
+    if first < -(2**31) or last >= 2**31:  # only differences matter
+        frames = (frames.astype(np.uint64) - frames.astype(np.uint64)[0]).astype(np.int64)
+        first, last = 0, last - first
     offsets = np.searchsorted(frames, np.arange(first, last + 2)).astype(np.int64)
     return x, y, z, offsets, first
 
@@ -194,7 +195,8 @@ def link(
     Warns
     -----
     UserWarning
-        If the gate is below the typical displacement, or frames are too far apart for any link.
+        If the gate is below the typical displacement, frames are too far apart for any link, or points
+        are there twice.
     """
     _check_trackpy_options(trackpy_options)
     check_progress(progress)
@@ -225,6 +227,8 @@ def link(
     memory = min(whole_number(memory, "memory"), int(frames[-1]) - int(frames[0]))
     _warn_of_lone_frames(frames, memory, t_column)
     points = _flat(where, columns, t_column, scale, memory)
+    for line in _core._repeat_warnings(*points, threads):
+        warnings.warn(line, UserWarning, stacklevel=2)
     if how == "series":
         if no_link_cost is not None:
             raise ValueError("no_link_cost: only for scope='pairs'")

@@ -16,7 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._coordinates import add_coordinates
 from ._frames import Frames, axes_and_channel, axes_text, named_axes, plane_voxel, refuse_no_images, require_units
-from ._settings import check_progress, counted, in_memory, path_of, settings_of, threads_for, whole_threads
+from ._settings import (
+    check_progress,
+    counted,
+    in_memory,
+    no_attribute,
+    path_of,
+    settings_of,
+    threads_for,
+    whole_threads,
+)
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -53,6 +62,12 @@ class Result:
     gate: float | None
     notes: list[str]
     warnings: list[str]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            known = hasattr(Tracks, name) or name in Tracks.__dataclass_fields__
+            raise no_attribute(self, name, f"tracks.{name} has it" if known else "")
 
     def __repr__(self) -> str:
         return f"<motes.Result: {self.tracks!r}>"
@@ -128,8 +143,8 @@ def track(
     threads : int, optional
         CPU threads; default all. The result does not depend on it.
     **more
-        ``polarity``, ``max_count``, ``refine``, ``scope``, ``model``, ``frame_step``, ...: the keys
-        with these names.
+        ``polarity``, ``max_count``, ``method``, ``min_length``, ``scope``, ``model``, ...: the keys with
+        these names.
 
     Returns
     -------
@@ -169,9 +184,16 @@ def track(
     return _result(_core._track_frames(series.frame, series.length, shape, keys, note))
 
 
+def _refuse_diameter(function: str, given: tuple[Any, ...]) -> None:
+    if given:
+        raise TypeError(
+            f"{function}() takes no diameter: give radius_um, half as large and in um, or leave it out: it is estimated"
+        )
+
+
 def locate(
     volume: ArrayLike,
-    *,
+    *diameter: Any,
     radius_um: float | Sequence[float] | None = None,
     voxel_um: float | Sequence[float] | None = None,
     threshold: float | None = None,
@@ -186,6 +208,8 @@ def locate(
     ----------
     volume : array_like, shape (z, y, x) or (y, x)
         Voxels of any real type.
+    *diameter
+        Refused: trackpy's second argument.
     radius_um : float or sequence [z, y, x], optional
         Spot radius in um, about half of trackpy's diameter; estimated if not given.
     voxel_um : float or sequence [z, y, x]
@@ -211,6 +235,7 @@ def locate(
     ValueError, TypeError
         As `track` does for arrays.
     """
+    _refuse_diameter("locate", diameter)
     refuse_no_images(volume)
     array = np.asanyarray(in_memory(volume, "the array"))
     axes = axes_text(axes) or named_axes(volume) or {2: "YX", 3: "ZYX"}.get(array.ndim)
@@ -226,7 +251,7 @@ def locate(
 
 def batch(
     source: ArrayLike | Iterable[ArrayLike],
-    *,
+    *diameter: Any,
     radius_um: float | Sequence[float] | None = None,
     voxel_um: float | Sequence[float] | None = None,
     dt_s: float | None = None,
@@ -244,6 +269,8 @@ def batch(
     ----------
     source : array or iterable of arrays
         As in `track`.
+    *diameter
+        As in `locate`.
     radius_um : float or sequence [z, y, x], optional
         As in `locate`.
     voxel_um : float or sequence [z, y, x]
@@ -278,6 +305,7 @@ def batch(
     """
     import pandas
 
+    _refuse_diameter("batch", diameter)
     check_progress(progress)
     given = dict(voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, **more)
     keys = settings_of(given, settings, "batch")

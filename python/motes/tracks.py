@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ._settings import counted
+from ._settings import counted, no_attribute
 from ._tables import (
     relatives_of,
     numbers_of,
@@ -34,6 +34,20 @@ __all__ = ["Tracks"]
 
 #: Number of points shown in notebooks.
 _SHOWN = 5
+
+#: What people look for, and where it is.
+_INSTEAD = {
+    **dict.fromkeys(("to_pandas", "df", "table", "groupby"), "to_dataframe() gives a table"),
+    **dict.fromkeys(("to_csv", "to_hdf", "to_h5", "to_xml", "to_ctc", "write"), "save(path) writes the path's format"),
+    **dict.fromkeys(("msd", "speed", "diffusion"), "motes.analyse(tracks) measures motion"),
+    **dict.fromkeys(("graph", "edges", "nodes"), "to_networkx() gives a graph"),
+    **dict.fromkeys(("plot", "plot_traj"), "trackpy.plot_traj(tracks.to_dataframe()) draws them"),
+    **dict.fromkeys(("xyz", "to_numpy"), "positions are [x, y, z] of each point"),
+    **dict.fromkeys(("ids", "track_ids"), "track_id has a number for each track, particle for each point"),
+    "filter": "tracks[tracks.lengths >= 10] selects by length",
+    "to_polars": "polars.from_arrow(tracks.to_arrow()) gives its table",
+    "times": "time_s are the times of points",
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -79,6 +93,11 @@ class Tracks:
     dt_s: float | None = None
     merged_into: NDArray[np.int64] | None = None
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise no_attribute(self, name, _INSTEAD.get(name, ""))
+
     def __len__(self) -> int:
         return len(self.track_id)
 
@@ -97,13 +116,18 @@ class Tracks:
     def __getitem__(self, which: Any) -> Tracks:
         """Some of the tracks, by an index, a slice, an array of indices or a mask, shape (tracks,).
         
-        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers and merged
-        tracks that are not selected become -1.
+        ``tracks[tracks.lengths >= 10]`` are those of ten points or more. Mothers and merged tracks that
+        are not selected become -1.
         """
-        places = np.atleast_1d(np.arange(len(self))[which])
+        if isinstance(which, (int, np.integer)):  # without a look at the others, for loops over tracks
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"there is no track {which}: there are {counted(len(self), 'track')}")
+            places = np.array([which % len(self)])
+        else:
+            places = np.atleast_1d(np.arange(len(self))[which])
         if len(np.unique(places)) < len(places):
             raise IndexError("a track is selected twice")
-        lengths = np.diff(self.offsets)[places]
+        lengths = self.offsets[places + 1] - self.offsets[places]
         offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths) + np.arange(offsets[-1])
         ids = self.track_id[places]
@@ -128,6 +152,11 @@ class Tracks:
             point_properties={name: values[rows] for name, values in self.point_properties.items()},
             track_properties={name: values[places] for name, values in self.track_properties.items()},
         )
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of points of each track, shape (tracks,)."""
+        return np.diff(self.offsets)
 
     @property
     def particle(self) -> NDArray[np.int64]:
@@ -220,7 +249,7 @@ class Tracks:
         columns = position_columns(f, pos_columns)
         frame, particle = whole_column(f, t_column), whole_column(f, "particle")
         if len(frame) and not (-(2**31) <= frame.min() and frame.max() < 2**31):
-            raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
+            raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits; subtract the first")
         order = np.lexsort((frame, particle))
         particle, frame = particle[order], frame[order]
         twice = np.flatnonzero((np.diff(particle) == 0) & (np.diff(frame) == 0))

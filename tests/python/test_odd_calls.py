@@ -309,7 +309,7 @@ def test_numbers_far_out_are_refused_by_column():
     with pytest.raises(ValueError, match="column 'x': 1.54e.101 is not a position"):
         motes.link(table().assign(x=lambda f: f.x * 1e100), 1)
     for far in (2.0**62, 1e300):
-        with pytest.raises(ValueError, match="column 'frame': frame numbers lie beyond 32 bits"):
+        with pytest.raises(ValueError, match="column 'frame': .* is too large for a frame number"):
             motes.link(table().assign(frame=lambda f: f.frame + far), 1)
 
 

@@ -1,0 +1,122 @@
+"""Tables as other programs write them, and what people look for in the results: repaired or told in one line."""
+
+import warnings
+
+import motes
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+
+
+def table():
+    rows = [(t, 5 * k + 0.1 * t, 3.0 * k, 1.0) for t in range(5) for k in range(4)]
+    return pandas.DataFrame(rows, columns=["frame", "x", "y", "z"])
+
+
+@pytest.mark.parametrize(
+    "names, columns",
+    [
+        ({"x": "x [nm]", "y": "y [nm]", "z": "z [nm]"}, ["z [nm]", "y [nm]", "x [nm]"]),
+        ({"x": "Location_Center_X", "y": "Location_Center_Y"}, ["Location_Center_Y", "Location_Center_X"]),
+        ({"x": "Centroid X \xb5m", "y": "Centroid Y \xb5m"}, ["Centroid Y \xb5m", "Centroid X \xb5m"]),
+        ({"x": "Object_Center_0", "y": "Object_Center_1"}, ["Object_Center_1", "Object_Center_0"]),  # ilastik
+        ({"y": "centroid-0", "x": "centroid-1"}, ["centroid-0", "centroid-1"]),  # scikit-image
+    ],
+)
+def test_positions_of_other_programs_are_found_by_the_letter_of_the_axis(names, columns):
+    f = table().rename(columns=names).assign(max=1.0, bx=1.0, by=2.0)
+    with pytest.raises(ValueError) as caught:
+        motes.link(f, 1)
+    assert f"give pos_columns={columns}" in str(caught.value)
+    assert motes.link(f, 1, pos_columns=columns).particle.nunique() == 4
+
+
+@pytest.mark.parametrize("name", ["Slice", "Time Point", "ImageNumber", "axis-0", "FRAME", "Metadata_T"])
+def test_frames_of_other_programs_are_found(name):
+    f = table().rename(columns={"frame": name})
+    with pytest.raises(ValueError) as caught:
+        motes.link(f, 1)
+    assert f"t_column={name!r}?" in str(caught.value)
+    assert motes.link(f, 1, t_column=name).particle.nunique() == 4
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"x": ["1,5"] * 20}, "'1,5' in the row of index 0; for decimal commas: pandas.read_csv"),
+        ({"x": ["1.5"] * 19 + ["?"]}, "not numbers: '\\?' in the row of index 19$"),
+        ({"frame": ["t001"] * 20}, "not numbers: 't001' in the row of index 0"),
+        ({"frame": pandas.to_datetime([0] * 20)}, r"/ dt\).round\(\).astype\(int\) makes them, with a pandas"),
+    ],
+)
+def test_text_and_dates_are_told_with_their_place(change, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        motes.link(table().assign(**change), 1)
+    assert "\n" not in str(caught.value)
+
+
+def test_dates_become_frames_as_told():
+    start = pandas.Timestamp("2024-05-01 10:00")
+    f = table().assign(frame=lambda g: start + g.frame * pandas.Timedelta("500ms"))
+    f["frame"] = ((f["frame"] - f["frame"].min()) / pandas.Timedelta("500ms")).round().astype(int)
+    assert motes.link(f, 1).particle.nunique() == 4
+
+
+@pytest.mark.parametrize("first", [10**12, -(10**12), 2**62, 1e12])
+def test_only_differences_of_frame_numbers_matter(first):
+    f = table().assign(frame=lambda g: g.frame + first)
+    for gate in (1, None):
+        expected, found = motes.link(table(), gate), motes.link(f, gate)
+        assert (found.particle == expected.particle).all()
+        assert (found.frame == f.frame).all()
+
+
+def test_containers_are_told_what_to_give():
+    f = table()
+    levels = pandas.concat({"a": f}, axis=1)
+    with pytest.raises(ValueError, match="one level of columns: f.droplevel"):
+        motes.link(levels, 1)
+    assert motes.link(levels.droplevel(0, axis=1), 1).particle.nunique() == 4
+    with pytest.raises(TypeError, match="give the table itself: f.obj"):
+        motes.link(f.groupby("frame"), 1)
+    with pytest.raises(TypeError, match=r"give pandas.DataFrame\(f\)"):
+        motes.link(np.array(f.to_records(index=False)), 1)
+
+
+def test_points_that_are_there_twice_are_told():
+    f = table()
+    with pytest.warns(UserWarning, match="4 of 24 points lie exactly where another point of their frame does") as seen:
+        motes.link(pandas.concat([f, f[f.frame == 2]]), 1)
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motes.link(f, 1)
+
+
+def test_what_people_look_for_is_told():
+    tracks = motes.Tracks.from_dataframe(motes.link(table(), 1))
+    for name, instead in {"to_csv": "save", "to_pandas": "to_dataframe", "msd": "motes.analyse"}.items():
+        with pytest.raises(AttributeError, match=instead):
+            getattr(tracks, name)
+    with pytest.raises(AttributeError, match="no attribute 'sausage'$"):
+        tracks.sausage
+    found = motes.Result(tracks, {}, None, None, [], [])
+    for name in ("save", "x", "to_csv", "nothing"):
+        told = f"; tracks.{name} has it" if name in ("save", "x") else "'$"
+        with pytest.raises(AttributeError, match=told):
+            getattr(found, name)
+    with pytest.raises(AttributeError, match="trackpy.emsd takes the tables of motes.link, and motes.analyse"):
+        motes.emsd
+    with pytest.raises(TypeError, match=r"give pandas.DataFrame\(f.detections\)"):
+        motes.link(found, 1)
+
+
+def test_tracks_one_by_one():
+    tracks = motes.Tracks.from_dataframe(motes.link(table(), 1))
+    assert tracks.lengths.tolist() == [5, 5, 5, 5]
+    assert [int(track.track_id[0]) for track in tracks] == tracks.track_id.tolist()
+    assert (tracks[-1].x == tracks[3].x).all() and (tracks[np.int64(2)].x == tracks.x[10:15]).all()
+    for out in (4, -5):
+        with pytest.raises(IndexError, match=f"no track {out}: there are 4 tracks"):
+            tracks[out]
