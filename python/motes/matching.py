@@ -47,10 +47,11 @@ def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
     array = np.asarray(given) if hasattr(given, "shape") else np.asarray(given, dtype=np.float64)
     if array.dtype == object and hasattr(cost_matrix, "convert_dtypes"):  # pandas' types with missing values
         array = cost_matrix.to_numpy(dtype=np.float64, na_value=np.nan)
+    array = array.astype(np.float64, casting="safe", copy=False)
     if array.ndim != 2:
         raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
     # Aligned and in the machine's byte order, as the compiled side requires.
-    return np.require(array.astype(np.float64, casting="safe", copy=False), requirements="A")
+    return np.require(array, requirements="A")
 
 
 _core._set_matrix_reader(_as_matrix)
@@ -84,7 +85,7 @@ def _structure(csr: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 def min_weight_full_bipartite_matching(
     biadjacency: SparseArray, maximize: bool = False
-) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+) -> tuple[NDArray[np.signedinteger], NDArray[np.signedinteger]]:
     """Match the smaller side of a sparse bipartite graph with minimum weight.
 
     Drop-in for :func:`scipy.sparse.csgraph.min_weight_full_bipartite_matching`.
@@ -100,7 +101,7 @@ def min_weight_full_bipartite_matching(
     Returns
     -------
     row_ind, col_ind : ndarray, shape (min(rows, cols),)
-        The pairs, by rising row.
+        The pairs, by rising row. As in SciPy, indices of the larger side are int32, of the other intp.
 
     Raises
     ------
@@ -129,17 +130,24 @@ def min_weight_full_bipartite_matching(
         before = np.concatenate(([0], np.cumsum(kept)))
         offsets, columns, weights = before[offsets], columns[kept], weights[kept]
     rows, cols = csr.shape
-    if rows == 0 or cols == 0:
-        return np.arange(0, dtype=np.int32), np.arange(0, dtype=np.int32)
+    if rows == 0:
+        return _types_of_scipy(np.arange(0), np.arange(0), exchanged)
     free_row, free_col = _smaller_side(rows, cols)
     found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, 1)
     if not found["feasible"]:
         raise ValueError("no full matching exists")
     row_to_col = found["col_to_row" if exchanged else "row_to_col"]
     if row_to_col.size == min(rows, cols):
-        return np.arange(row_to_col.size), row_to_col
+        return _types_of_scipy(np.arange(row_to_col.size), row_to_col, exchanged)
     row_ind = np.flatnonzero(row_to_col >= 0)
-    return row_ind, row_to_col[row_ind]
+    return _types_of_scipy(row_ind, row_to_col[row_ind], exchanged)
+
+
+def _types_of_scipy(
+    row_ind: NDArray[Any], col_ind: NDArray[Any], more_rows: bool
+) -> tuple[NDArray[np.signedinteger], NDArray[np.signedinteger]]:
+    types = (np.int32, np.intp) if more_rows else (np.intp, np.int32)
+    return row_ind.astype(types[0], copy=False), col_ind.astype(types[1], copy=False)
 
 
 def maximum_bipartite_matching(
@@ -161,9 +169,9 @@ def maximum_bipartite_matching(
     perm : ndarray of int32
         The partner of each column ('row') or row ('column'); -1: none.
     """
+    csr = _as_csr(graph, "graph")
     if perm_type not in ("row", "column"):
         raise ValueError(f"perm_type must be 'row' or 'column', not {perm_type!r}")
-    csr = _as_csr(graph, "graph")
     offsets, columns = csr.indptr, csr.indices
     if columns.dtype != np.int32:
         columns = columns.astype(np.int32)

@@ -257,6 +257,24 @@ def test_assign_sparse_equals_dense_and_keeps_zeros(rng):
     assert matching.assign(np.empty((0, 3))).cost == 0
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 3), (3, 2), (3, 3)])
+def test_sparse_indices_have_scipys_types(rng, shape):
+    from scipy.sparse import csgraph
+
+    graph = sparse.csr_matrix(rng.random(shape) + 1)
+    ours, theirs = (f.min_weight_full_bipartite_matching(graph) for f in (matching, csgraph))
+    assert [side.dtype for side in ours] == [side.dtype for side in theirs]
+    assert [side.tolist() for side in ours] == [side.tolist() for side in theirs]
+
+
+@pytest.mark.parametrize("dtype", [complex, object, np.longdouble])
+@pytest.mark.parametrize("shape", [4, (1, 2, 2)])
+def test_of_two_faults_the_one_that_scipy_names_is_named(dtype, shape):
+    for solve in (matching.linear_sum_assignment, scipy_optimize.linear_sum_assignment):
+        with pytest.raises(TypeError, match="Cannot cast"):
+            solve(np.ones(shape, dtype))
+
+
 def test_maximum_matching_is_maximum(rng):
     from scipy.sparse import csgraph
 
