@@ -1,5 +1,6 @@
 /// motes analyse: how the particles of tracks move.
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -114,6 +115,12 @@ std::string measured(double value, double error, const std::string& unit, const 
                      unit.empty() ? "" : " " + unit);
 }
 
+/// Whether nothing moves along z, as in tracks of planes.
+bool is_flat(const MotionFigures& motion) {
+  return motion.dims < 3 && std::all_of(motion.drifts.begin(), motion.drifts.end(),
+                                        [](const tracking::DriftFigures& d) { return d.sum.z == 0; });
+}
+
 std::vector<std::string> lines_of(const MotionFigures& motion, const Units& units) {
   std::vector<std::string> lines;
   const std::string per_time = units.length + "^2/" + units.time;
@@ -134,8 +141,10 @@ std::vector<std::string> lines_of(const MotionFigures& motion, const Units& unit
   lines.push_back(
       "exponent of the MSD: " +
       measured(motion.exponent, motion.exponent_error, "", "fewer than three lags (raise --max-lag)") + kind);
-  lines.push_back(fmt::format("drift: {:.4g}, {:.4g}, {:.4g} {} per step along x, y, z", motion.drift.x,
-                              motion.drift.y, motion.drift.z, units.length));
+  const bool flat = is_flat(motion);
+  lines.push_back(fmt::format("drift: {:.4g}, {:.4g}{} {} per step along {}", motion.drift.x, motion.drift.y,
+                              flat ? "" : fmt::format(", {:.4g}", motion.drift.z), units.length,
+                              flat ? "x, y" : "x, y, z"));
   return lines;
 }
 
@@ -158,6 +167,8 @@ ordered_json page_data(const MotionFigures& motion, const Units& units, const Tr
     frame.push_back(d.frame);
     x.push_back(d.sum.x), y.push_back(d.sum.y), z.push_back(d.sum.z);
   }
+  std::vector<ordered_json> sums{series_of("x", frame, x), series_of("y", frame, y)};
+  if (!is_flat(motion)) sums.push_back(series_of("z", frame, z));
   const std::string after = fmt::format("lag ({})", units.time == "s" ? "s" : "frames");
   ordered_json curve = series_of("MSD", lag, msd);
   curve["points"] = true;
@@ -178,8 +189,7 @@ ordered_json page_data(const MotionFigures& motion, const Units& units, const Tr
           {"charts",
            {squares,
             chart("Correlation of steps", after, "correlation", {series_of("steps", known, correlation)}),
-            chart("Drift: sum of the mean displacements", "frame", "drift (" + units.length + ")",
-                  {series_of("x", frame, x), series_of("y", frame, y), series_of("z", frame, z)})}},
+            chart("Drift: sum of the mean displacements", "frame", "drift (" + units.length + ")", sums)}},
           {"scene", scene_of(tracks)}};
 }
 

@@ -57,6 +57,18 @@ TEST_CASE("The folder of a run stands for its tracks.h5") {
   CHECK_THAT(none.err, Contains("this folder has no tracks"));
 }
 
+TEST_CASE("Tracks of planes drift along x and y alone") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "frame,particle,x_um,y_um\n0,0,0,0\n1,0,1,0\n2,0,2,1\n3,0,3,0\n");
+  const std::string tracks = (dir / "t.csv").string(), out = (dir / "motion").string();
+  CHECK_THAT(run_motes({"analyse", tracks, "-o", out}).out, Contains("drift: 1, 0 um per step along x, y\n"));
+  CHECK_THAT(file_bytes(dir / "motion" / "analysis.html"), !Contains("\"name\":\"z\""));
+  write_file(dir / "t.csv", "frame,particle,x_um,y_um,z_um\n0,0,0,0,0\n1,0,1,0,1\n2,0,2,0,0\n3,0,3,0,0\n");
+  CHECK_THAT(run_motes({"analyse", tracks, "-o", out}).out,
+             Contains("drift: 1, 0, 0 um per step along x, y, z"));
+  CHECK_THAT(file_bytes(dir / "motion" / "analysis.html"), Contains("\"name\":\"z\""));
+}
+
 TEST_CASE("analyse names quantities that tracks do not determine, and rejects unusable input") {
   const TempDir dir;
   write_file(dir / "run.csv", "particle,frame,x,y,z\n0,0,0,0,0\n0,1,1,0,0\n0,2,2,0,0\n0,3,3,0,0\n");
