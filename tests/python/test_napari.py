@@ -28,7 +28,7 @@ def test_the_manifest_is_valid():
 
 
 def test_the_reader_reads_tracks(tracks, tmp_path):
-    for extension in (".h5", ".csv"):
+    for extension in (".h5", ".csv", ".trackmate.xml"):
         path = str(tmp_path / f"t{extension}")
         motes.write(path, tracks)
         [(data, attributes, kind)] = plugin.get_reader(path)(path)
@@ -40,7 +40,8 @@ def test_the_reader_reads_tracks(tracks, tmp_path):
 def test_the_reader_leaves_other_files_alone(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     (tmp_path / "t.h5").write_bytes(b"no HDF5")
-    for name in ("t.csv", "t.h5", "nothing.csv", "folder.geff"):
+    (tmp_path / "t.xml").write_text("<SpimData/>")
+    for name in ("t.csv", "t.h5", "t.xml", "nothing.csv", "folder.geff"):
         assert plugin.get_reader(str(tmp_path / name)) is None
 
 
@@ -93,6 +94,20 @@ def test_tracks_have_the_axes_of_their_layer(tracks):
         assert data.shape[1] == image.data.ndim + 1
 
 
+class Labels(Layer):
+    """As napari's labels layers."""
+
+
+def test_objects_of_labels_are_tracked():
+    labels = np.zeros((4, 30, 40), np.int32)
+    for t in range(4):
+        for k in range(6):
+            labels[t, 5 * k + 1 : 5 * k + 5, 4 + t : 14 + t] = 6 - k  # long ones, that touch nothing
+    data, _, _ = plugin.track_layer(Labels(labels, [1, 0.5, 0.5]))
+    assert len(data) == 24 and len(set(data[:, 0])) == 6
+    assert np.allclose(sorted(data[data[:, 1] == 0][:, 2]), 0.5 * (5 * np.arange(6) + 2.5))
+
+
 def test_the_widget_tracks_a_layer(tracks):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     pytest.importorskip("napari")
@@ -112,4 +127,8 @@ def test_the_widget_tracks_a_layer(tracks):
     assert np.allclose(layer.data[:, 2:], tracks.to_napari()[0][:, 2:])
     flat = plugin.track_layer(Image(frames.max(1), scale=[1, 0.1, 0.1]))
     assert flat[0].shape[1] == 4
+    from napari.layers import Labels as NapariLabels
+
+    objects = plugin.track_layer(NapariLabels(np.repeat(np.eye(5, dtype=np.int32)[None] * 3, 3, axis=0)))
+    assert set(objects[0][:, 0]) == {0}
     application.processEvents()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from napari.layers import Image
+    from napari.layers import Image, Labels
 
 #: Data, attributes and type of a layer, as in napari.
 Layer = tuple[Any, dict[str, Any], str]
@@ -18,7 +18,7 @@ __all__ = ["get_reader", "track_layer", "track_widget"]
 def get_reader(path: str | list[str]) -> Callable[[Any], list[Layer]] | None:
     """A reader of the tracks in `path`, or None if there are none.
 
-    Reads tracks.h5, tables with a track number in each row (.csv), and GEFF stores. Positions are in um;
+    Reads tracks.h5, tables with a track number in each row (.csv), TrackMate's XML, and GEFF stores. Positions are in um;
     scale image layers by their voxel size to match them.
     """
     if isinstance(path, list):
@@ -85,17 +85,17 @@ def _read_geff(path: Any) -> list[Layer]:
 
 
 def track_layer(
-    image: "Image",
+    image: "Image | Labels",
     radius_um: float = 0.0,
     gate_um: float = 0.0,
     dt_s: float = 1.0,
     progress: Callable[[int], object] | None = None,
 ) -> Layer:
-    """Track an image layer; its scale is the voxel size.
+    """Track the spots of an image layer, or the objects of a labels layer; its scale is the voxel size.
 
     Parameters
     ----------
-    image : napari.layers.Image
+    image : napari.layers.Image or napari.layers.Labels
         Axes t, z, y, x, or t, y, x.
     radius_um, gate_um : float
         0: estimated.
@@ -109,6 +109,8 @@ def track_layer(
     """
     import motes
 
+    if image is None:
+        raise ValueError("open an image or labels first")
     # The finest level of a pyramid.
     data = image.data[0] if getattr(image, "multiscale", False) else image.data
     if getattr(image, "rgb", False):
@@ -120,7 +122,7 @@ def track_layer(
     voxel_um = scale if len(scale) == 3 else [1.0, *scale]
     found = motes.track(
         data, axes=axes, voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um or None,
-        gate=gate_um or None, progress=progress,
+        method="labels" if type(image).__name__ == "Labels" else None, gate=gate_um or None, progress=progress,
     )  # fmt: skip
     points, properties, graph = found.tracks.to_napari()
     if points.shape[1] != data.ndim + 1:  # without tracks, or for a volume of one plane
@@ -132,19 +134,26 @@ def track_layer(
 
 def track_widget() -> Any:
     """The widget "Track particles"."""
+    import napari
     from magicgui import magicgui
-    from napari.layers import Image
+    from napari.layers import Image, Labels, Layer
     from napari.types import LayerDataTuple
+
+    def layers(_: Any) -> list[Any]:
+        viewer = napari.current_viewer()
+        return [layer for layer in viewer.layers if isinstance(layer, (Image, Labels))] if viewer else []
 
     @magicgui(  # type: ignore[untyped-decorator,unused-ignore]
         call_button="Track",
+        image={"label": "image or labels"},
         radius_um={"label": "spot radius, um (0: estimated)", "min": 0.0, "step": 0.1},
         gate_um={"label": "gate, um (0: none)", "min": 0.0, "step": 0.1},
         dt_s={"label": "time between frames, s", "min": 1e-9, "step": 0.1},
     )
     def track(
-        image: Image, radius_um: float = 0.0, gate_um: float = 0.0, dt_s: float = 1.0
+        image: Layer, radius_um: float = 0.0, gate_um: float = 0.0, dt_s: float = 1.0
     ) -> LayerDataTuple:
         return track_layer(image, radius_um, gate_um, dt_s)
 
+    track.image.choices = layers
     return track
