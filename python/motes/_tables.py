@@ -211,7 +211,7 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
         alike = _meant(f, t_column)
         hint = f"; t_column={alike[0]!r}?" if alike else ""
         if f.columns.nlevels > 1:
-            hint = "; give a table with one level of columns: f.droplevel(0, axis=1)"
+            hint = f"; its columns have {f.columns.nlevels} levels; give one: f.droplevel(0, axis=1)?"
         raise ValueError(
             f"no column {t_column!r}; t_column names the column of frame numbers: the table has {names_of(f)}{hint}"
         )

@@ -36,6 +36,26 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
+/// Writes `--columns "frame=Time Point,x=X"` as settings={"input.columns": {"frame": "Time Point", "x":
+/// "X"}}.
+std::string with_columns(std::string line) {
+  static const std::regex kOption(R"re(--columns (?:"([^"]*)"|([^\s;"]*[^\s;",.])))re");
+  static const std::regex kPart(
+      R"((frame|time|x|y|z|particle|parent)=(.*?)(?=,(?:frame|time|x|y|z|particle|parent)=|$))");
+  std::string out;
+  std::smatch option;
+  while (std::regex_search(line, option, kOption)) {
+    const std::string names = option[1].matched ? option[1] : option[2];
+    out += option.prefix().str() + R"(settings={"input.columns": {)";
+    const char* comma = "";
+    for (std::sregex_iterator part(names.begin(), names.end(), kPart), end; part != end; ++part, comma = ", ")
+      out += comma + ('"' + (*part)[1].str()) + R"(": ")" + (*part)[2].str() + '"';
+    out += "}}";
+    line = std::string(option.suffix());
+  }
+  return out + line;
+}
+
 }  // namespace
 
 std::string in_python(std::string line) {
@@ -47,7 +67,6 @@ std::string in_python(std::string line) {
       {std::regex(R"(set input\.axes \(--axes\))"), "give axes="},
       {std::regex(R"(--axes ([A-Z]+))"), "axes=\"$1\""},
       {std::regex(R"(--set ([a-z_]+\.[a-z_]+)=(\w+))"), R"(settings={"$1": "$2"})"},
-      {std::regex(R"(--columns (\w+)=(\w+))"), R"(settings={"input.columns": {"$1": "$2"}})"},
       {std::regex("--remove-drift"), "remove_drift=True"},
       {std::regex(R"(--min-length (\d+))"), R"(settings={"linking.min_length": $1})"},
       {std::regex(R"(--min-confidence ([0-9.]+\d))"), R"(settings={"linking.min_confidence": $1})"},
@@ -63,6 +82,7 @@ std::string in_python(std::string line) {
       {std::regex(R"(motes (track|link|analyse)\b)"), "motes.$1"}};
   constexpr std::size_t kLongest = 4000;  // std::regex uses stack for each letter
   if (line.size() > kLongest) return line;
+  line = with_columns(std::move(line));
   for (const auto& [theirs, ours] : kWords) line = std::regex_replace(line, theirs, ours);
   return line;
 }

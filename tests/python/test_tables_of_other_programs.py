@@ -56,6 +56,26 @@ def test_text_and_dates_are_told_with_their_place(change, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "header, columns",
+    [
+        ("Time Point,Center X (\xb5m),Center Y (\xb5m)", ["Time Point", "Center X (\xb5m)", "Center Y (\xb5m)"]),
+        ("Slice,x_um,y_um", ["Slice"]),
+        ("ImageNumber,CenterX,CenterY", ["ImageNumber", "CenterX", "CenterY"]),
+    ],
+)
+def test_columns_of_files_are_told_as_settings(tmp_path, header, columns):
+    rows = "".join(f"{t},{x},1\n" for t in range(3) for x in range(5))
+    (tmp_path / "t.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
+    names = dict(zip(["frame", "x", "y"], columns))
+    with pytest.raises(motes.InputError) as caught:
+        motes.track(tmp_path / "t.csv")
+    told = "settings={" + f'"input.columns": {names}'.replace("'", '"') + "}"
+    assert str(caught.value).endswith("counts frames, use " + told)
+    settings = {"input.columns": names} | ({"input.unit": "um"} if "CenterX" in header else {})
+    assert len(motes.track(tmp_path / "t.csv", settings=settings).tracks.x) == 15
+
+
 def test_dates_become_frames_as_told():
     start = pandas.Timestamp("2024-05-01 10:00")
     f = table().assign(frame=lambda g: start + g.frame * pandas.Timedelta("500ms"))
@@ -75,7 +95,7 @@ def test_only_differences_of_frame_numbers_matter(first):
 def test_containers_are_told_what_to_give():
     f = table()
     levels = pandas.concat({"a": f}, axis=1)
-    with pytest.raises(ValueError, match="one level of columns: f.droplevel"):
+    with pytest.raises(ValueError, match="have 2 levels; give one: f.droplevel"):
         motes.link(levels, 1)
     assert motes.link(levels.droplevel(0, axis=1), 1).particle.nunique() == 4
     with pytest.raises(TypeError, match="give the table itself: f.obj"):
