@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
@@ -103,6 +105,17 @@ def unexpected(function: str, name: str, known: Collection[str]) -> str:
         return f"{said}; leave it out: motes sets it from the image"
     meant = get_close_matches(name, known, 1)
     return said + (f"; did you mean {meant[0]!r}?" if meant else "")
+
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn(line: str) -> None:
+    """Warns at the line of the caller's own code, however deep in the package this is called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(line, UserWarning, stacklevel=level)
 
 
 def no_attribute(owner: Any, name: str, instead: str = "") -> AttributeError:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._settings import counted, threads_for
+from ._settings import counted, threads_for, warn
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def analyse(
         tracks._as_dict(), int(max_lag), int(min_length), bool(remove_drift), threads_for(len(tracks.frame), threads)
     )
     for line in raw.pop("warnings"):
-        warnings.warn(line, UserWarning, stacklevel=2)
+        warn(line)
     for name in ("msd", "drift", "tracks"):
         raw[name] = pandas.DataFrame(raw[name])
     return Motion(**raw)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._settings import check_progress, threads_for, unexpected, whole_number, whole_threads
+from ._settings import check_progress, threads_for, unexpected, warn, whole_number, whole_threads
 from ._tables import (
     column_of,
     numbers_of,
@@ -94,11 +93,9 @@ def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) 
     """Warn if frame numbers rise in steps (of ten, say), so that no points can be linked."""
     steps = np.diff(np.unique(frames).astype(np.uint64))  # unsigned: no pause overflows
     if len(steps) and steps.min() > memory + 1:
-        warnings.warn(
+        warn(
             f"no two frames are within {memory + 1} of each other, so nothing can be linked: the numbers in "
-            f"{t_column!r} rise in steps of {steps.min()} or more; number the frames 0, 1, 2, ... or raise memory",
-            UserWarning,
-            stacklevel=3,
+            f"{t_column!r} rise in steps of {steps.min()} or more; number the frames 0, 1, 2, ... or raise memory"
         )
 
 
@@ -116,7 +113,7 @@ def _warn_of_short_gate(
     if followers > _SURELY_LINKED * may_follow:
         return
     for line in _core._gate_warnings(*points, gate, unit, threads):
-        warnings.warn(line, UserWarning, stacklevel=3)
+        warn(line)
 
 
 def link(
@@ -228,7 +225,7 @@ def link(
     _warn_of_lone_frames(frames, memory, t_column)
     points = _flat(where, columns, t_column, scale, memory)
     for line in _core._repeat_warnings(*points, threads):
-        warnings.warn(line, UserWarning, stacklevel=2)
+        warn(line)
     if how == "series":
         if no_link_cost is not None:
             raise ValueError("no_link_cost: only for scope='pairs'")

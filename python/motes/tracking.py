@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -24,6 +23,7 @@ from ._settings import (
     path_of,
     settings_of,
     threads_for,
+    warn,
     whole_threads,
 )
 from .tracks import Tracks, require_tracks
@@ -82,7 +82,7 @@ def _result(raw: dict[str, Any]) -> Result:
     for line in raw["notes"]:
         _log.info("%s", line)
     for line in raw["warnings"]:
-        warnings.warn(line, UserWarning, stacklevel=3)
+        warn(line)
     raw["tracks"] = Tracks(**raw["tracks"])
     return Result(**raw)
 
@@ -371,7 +371,7 @@ def score(
         truth._as_dict(), tracks._as_dict(), gate, link, threads_for(len(tracks.frame), threads)
     )
     for line in scores.pop("warnings"):
-        warnings.warn(line, UserWarning, stacklevel=2)
+        warn(line)
     return scores
 
 

@@ -108,10 +108,26 @@ def test_points_that_are_there_twice_are_told():
     f = table()
     with pytest.warns(UserWarning, match="4 of 24 points lie exactly where another point of their frame does") as seen:
         motes.link(pandas.concat([f, f[f.frame == 2]]), 1)
-    assert seen[0].filename == __file__
+    assert len(seen) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         motes.link(f, 1)
+
+
+def test_warnings_stand_at_the_line_of_the_caller():
+    twice = pandas.concat([table(), table()])
+    frame = np.zeros((3, 30, 30), np.uint8)
+    calls = [
+        lambda: motes.link(twice, 1),
+        lambda: list(motes.link_df_iter((part for _, part in twice.groupby("frame")), 1)),
+        lambda: motes.locate(frame[0], voxel_um=1),
+        lambda: motes.batch(frame, axes="TYX", voxel_um=1),
+        lambda: motes.track(frame, axes="TYX", voxel_um=1, dt_s=1),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning) as seen:
+            call()
+        assert {warning.filename for warning in seen} == {__file__}
 
 
 def test_what_people_look_for_is_told():
