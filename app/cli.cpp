@@ -163,6 +163,14 @@ std::vector<const char*> spelled_out(int argc, const char* const* argv,
   return words;
 }
 
+/// The help of a command, with one blank line between its lists.
+std::string help_of(const CLI::App& command) {
+  std::string text = command.help("motes");
+  for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at))
+    text.erase(at, 1);
+  return text;
+}
+
 /// Parses the command line. Returns the command to run, or nullptr after printing help or the version.
 const Command* parse(CLI::App& app, const std::vector<Command>& commands, int argc, const char* const* argv,
                      std::ostream& out) {
@@ -170,7 +178,7 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     for (const Command& command : commands) {
-      if (command.options->parsed()) return out << command.options->help("motes"), nullptr;
+      if (command.options->parsed()) return out << help_of(*command.options), nullptr;
     }
     return out << app.help(), nullptr;
   } catch (const CLI::CallForVersion&) {

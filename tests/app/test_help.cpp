@@ -24,6 +24,7 @@ bool parses(const std::string& shell, const std::filesystem::path& script) {
 TEST_CASE("help explains commands, keys and sections") {
   CHECK(run_motes({"help"}).out == run_motes({"--help"}).out);
   CHECK(run_motes({"help", "track"}).out == run_motes({"track", "--help"}).out);
+  CHECK_THAT(run_motes({"help", "track"}).out, Contains("\n\nParameters:") && !Contains("\n\n\n"));
   const std::string key = run_motes({"help", "linking.gate_um"}).out;
   CHECK_THAT(key,
              Contains("linking.gate_um = auto") && Contains("Longest displacement") && Contains("unit: um"));
