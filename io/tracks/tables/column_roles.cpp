@@ -268,6 +268,7 @@ std::string frame_hint(const Header& header, const ColumnRoles& roles) {
 void assign_frame(ColumnRoles& roles, const Header& header, const std::string& where, bool time_given) {
   if (roles.frame >= 0) return;
   roles.frame = find_column(header, {"frame"});
+  if (roles.frame == roles.time) roles.frame = -1;  // input.columns says that it holds times
   if (roles.frame < 0 && !time_given) {
     roles.frame = find_column(header, {"t"});
     roles.bare_t = roles.frame >= 0;

@@ -371,7 +371,8 @@ class Parser {
                                   : no_frame(field(roles_.frame)));
     if (*value < 0) bad_value(roles_.frame, "frames are numbered from 0");
     if (*value > std::numeric_limits<std::int32_t>::max())
-      bad_value(roles_.frame, "the largest frame is 2147483647");
+      bad_value(roles_.frame, "the largest frame is 2147483647; if it is in seconds, use --columns time=" +
+                                  header(roles_.frame));
     return static_cast<std::int32_t>(*value);
   }
 

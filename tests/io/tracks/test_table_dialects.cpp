@@ -173,6 +173,18 @@ TEST_CASE("column names of other programs are suggested") {
   CHECK_THAT(Dialect(trackmate("pixel", "frame")).refusal(), Contains("are in pixels"));
 }
 
+TEST_CASE("a column that is called frame may hold times") {
+  const Dialect seconds("frame,x_um,y_um\n0,1,2\n0.5,1,2\n1,1,2\n");
+  CHECK_THAT(seconds.refusal(), Contains("use --columns time=frame"));
+  const io::PointTable points = seconds.points(columns({{"time", "frame"}}));
+  CHECK(points.dt_s == 0.5);
+  CHECK(points.frames.size() == 3);
+  const Dialect stamps("frame,x_um,y_um\n1714557600000,1,2\n1714557600500,1,2\n1714557601000,1,2\n");
+  CHECK_THAT(stamps.refusal(),
+             Contains("the largest frame is 2147483647") && Contains("--columns time=frame"));
+  CHECK(stamps.points(columns({{"time", "frame"}})).dt_s == 500);
+}
+
 TEST_CASE("dates and times of day are refused where they stand") {
   const Dialect dates("time,x_um,y_um\n2024-05-01 10:00:00,1,2\n");
   CHECK_THAT(dates.refusal(columns({{"time", "time"}})), Contains("t.csv:2: time is '2024-05-01 10:00:00'") &&
