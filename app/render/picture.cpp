@@ -22,6 +22,7 @@ namespace {
 constexpr double kLeastPanel = 120;  ///< pixels per side
 constexpr double kFading = 0.55;     ///< share of the background in the colour of the farthest tracks
 constexpr double kFlatSide = 0.05;   ///< smallest side of a box, relative to its longest side
+constexpr double kThickness = 1e-3;  ///< of a plane along z: thicker ones are seen as two frames
 
 Vec3 point_of(const TrackSet& tracks, std::size_t p) {
   return {tracks.x_um[p], tracks.y_um[p], tracks.z_um[p]};
@@ -29,9 +30,8 @@ Vec3 point_of(const TrackSet& tracks, std::size_t p) {
 
 bool finite(const Vec3& v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
-/// Extends a side to round numbers if these are near, and gives it a length if it has none.
-void round_side(double& low, double& high, double longest) {
-  const double least = longest > 0 ? kFlatSide * longest : 1;
+/// Extends a side to round numbers if these are near, and gives it a length, at least `least`.
+void round_side(double& low, double& high, double least) {
   if (high - low < least) {
     const double middle = (low + high) / 2;
     low = middle - least / 2;
@@ -240,7 +240,9 @@ Box3 box_of(std::span<const RenderInput> inputs, const std::optional<Box3>& cont
   }
   double longest = 0;
   for (const Bounds& side : sides) longest = std::max(longest, side.high - side.low);
-  for (Bounds& side : sides) round_side(side.low, side.high, longest);
+  const double unit = longest > 0 ? longest : 1 / kFlatSide;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    round_side(sides[axis].low, sides[axis].high, (axis == 2 ? kThickness : kFlatSide) * unit);
   return {{sides[0].low, sides[1].low, sides[2].low}, {sides[0].high, sides[1].high, sides[2].high}};
 }
 

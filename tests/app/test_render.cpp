@@ -1,6 +1,7 @@
 // Pictures of tracks: the layout as numbers, and the pixels that VTK draws. Without a display and Xvfb the
 // drawing tests are skipped with a message.
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -164,6 +165,19 @@ TEST_CASE("ticks are round numbers inside the range") {
       CHECK(some.values.back() <= high);
     }
   }
+}
+
+TEST_CASE("a plane is seen as one frame") {
+  std::vector<RenderInput> inputs{{"t", "", one_track({0, 1, 2, 3})}};
+  inputs[0].tracks.y_um = {0, 3, 1, 2};
+  inputs[0].tracks.z_um.assign(4, 0);
+  RenderOptions options;
+  options.azimuth_deg = 0;
+  options.elevation_deg = -90;
+  const Picture picture = lay_out(options, inputs);
+  const Vec3 front = picture.box.low, back{front.x, front.y, picture.box.high.z};
+  const Pixel a = picture.panels[0].view.project(front), b = picture.panels[0].view.project(back);
+  CHECK(std::hypot(a.x - b.x, a.y - b.y) < 1);
 }
 
 TEST_CASE("lines are broken where frames are missing, and cut by until and tail") {
