@@ -1,12 +1,14 @@
 // Merges: the mirror image of divisions, the tracks they end, and divisions beside them.
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <motes/base/index.h>
+#include <motes/tracking/confidence.h>
 #include <motes/tracking/link_score.h>
 #include <motes/tracking/series_links.h>
 #include <motes/tracking/track_filter.h>
@@ -103,6 +105,21 @@ TEST_CASE("particles that merge: both tracks end and name the merged particle") 
   CHECK(link_scores({}, truth, found, 1e-6).division.f1 == 0);
   CHECK(linked(merging, Events::automatic).merges.list.empty());
   CHECK(linked(merging, Events::divisions).merges.found == 0);
+
+  // Starts of merged particles have a confidence, other starts none; unlikely merges are cut.
+  SeriesLinks sure = links;
+  Confidence confidence;
+  confidence.link.assign(links.points.size(), 1);
+  add_confidence(confidence, sure, found);
+  const auto& column = found.point_properties.back();
+  REQUIRE(column.name == "link_confidence");
+  for (std::size_t t = 0; t < found.tracks(); ++t) {
+    const bool merged = std::count(found.merged_into.begin(), found.merged_into.end(), found.track_id[t]) > 0;
+    CHECK(std::isnan(column.values[at(found.track_offsets[t])]) == !merged);
+  }
+  cut_unsure_links(confidence, 0.99, sure);
+  CHECK(sure.merges.list.size() < links.merges.list.size());
+  CHECK(!sure.merges.list.empty());
 
   // A track that is left out is no longer named.
   std::vector<char> left_out(found.tracks(), 0);

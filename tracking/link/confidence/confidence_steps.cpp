@@ -227,7 +227,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   for (Index& k : out.jumped) k = place[at(k)];
   if (!out.used.empty()) out.points.log_odds.clear();
   out.used.clear();
-  out.divisions.list.clear();
+  out.divisions.list.clear(), out.merges.list.clear();
   return out;
 }
 
@@ -340,21 +340,23 @@ std::int64_t cut_unsure_links(const Confidence& confidence, double least, Series
     ++cut;
   }
   links.links -= cut;
-  std::erase_if(links.divisions.list, [&](const Division& d) { return sigmoid(d.gain) < least; });
+  for (Divisions* const events : {&links.divisions, &links.merges})
+    std::erase_if(events->list, [&](const Division& d) { return sigmoid(d.gain) < least; });
   return cut;
 }
 
 void add_confidence(const Confidence& confidence, const SeriesLinks& links, TrackSet& tracks) {
   const std::vector<Index> order = detail::pooled_by_track(links.linking);
-  std::vector<double> of_daughter(links.points.size(), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> of_start(links.points.size(), std::numeric_limits<double>::quiet_NaN());
   for (const Division& d : links.divisions.list)
-    of_daughter[at(d.first)] = of_daughter[at(d.second)] = sigmoid(d.gain);
+    of_start[at(d.first)] = of_start[at(d.second)] = sigmoid(d.gain);
+  for (const Division& d : links.merges.list) of_start[at(d.mother)] = sigmoid(d.gain);
   PropertyColumn point{"link_confidence", {}}, track{"confidence", {}};
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     double all = 1;
     for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
       const bool first = p == tracks.track_offsets[t];
-      point.values.push_back(first ? of_daughter[at(order[at(p)])] : confidence.link[at(order[at(p - 1)])]);
+      point.values.push_back(first ? of_start[at(order[at(p)])] : confidence.link[at(order[at(p - 1)])]);
       if (!first) all *= point.values.back();
     }
     track.values.push_back(all);

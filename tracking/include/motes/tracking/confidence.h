@@ -47,14 +47,14 @@ struct Confidence {
 Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how = {});
 
-/// Removes links whose probability is below `least`, and divisions in which this holds for a daughter's link.
+/// Removes links whose probability is below `least`, and divisions and merges less likely than that.
 /// Returns the number of links removed.
 std::int64_t cut_unsure_links(const Confidence& confidence, double least, SeriesLinks& links);
 
 /// Adds two columns to `tracks`, or replaces those of the same name. Point property `link_confidence`: the
-/// probability of the link into the point; at a daughter's first point, that of her division; NaN if there is
-/// neither. Track property `confidence`: the product over the links of the track, which is the probability
-/// that none is wrong. `links`: as after cut_unsure_links, if that was called. O(points).
+/// probability of the link into the point; at the first point of a daughter or a merged particle, that of the
+/// event; NaN if there is neither. Track property `confidence`: the product over the links of the track, which
+/// is the probability that none is wrong. `links`: as after cut_unsure_links, if that was called. O(points).
 void add_confidence(const Confidence& confidence, const SeriesLinks& links, TrackSet& tracks);
 
 }  // namespace motes::tracking
