@@ -168,7 +168,8 @@ TEST_CASE("similar values are not taken for noise clipped at 0", "[detect]") {
     noise.push_back(0.2 * i);
   }
   CHECK(*level_of_alike(alike, 2, 3) == Approx(8.75));
-  CHECK_FALSE(level_of_alike(alike, 2, 9));  // noise reaches this level, too
+  CHECK(*level_of_alike(alike, 2, 9) == 9);
+  CHECK_FALSE(level_of_alike(alike, 2, 18));  // noise reaches the median
   CHECK_FALSE(level_of_alike(std::vector<double>(alike.begin(), alike.begin() + 40), 2, 3));  // too few
   CHECK_FALSE(level_of_alike(noise, 2, 3));
   CHECK_FALSE(level_of_alike({}, 2, 3));
@@ -194,9 +195,10 @@ TEST_CASE("values that hardly exceed their median are alike, in spite of low one
     return some;
   };
   CHECK(level_of_alike(far_above(20, 1.35), 2, 3));  // a tenth: half as many as in noise of one wavelength
-  CHECK_FALSE(level_of_alike(far_above(40, 1.35), 2, 3));
-  CHECK(level_of_alike(far_above(30, 1.35), 1, 3));
-  CHECK_FALSE(level_of_alike(far_above(30, 1.35), 3, 3));
+  CHECK_FALSE(level_of_alike(far_above(40, 1.6), 2, 3));
+  CHECK(level_of_alike(far_above(40, 1.4), 2, 3));  // as many as in noise, but none as high
+  CHECK(level_of_alike(far_above(30, 1.6), 1, 3));
+  CHECK_FALSE(level_of_alike(far_above(30, 1.6), 3, 3));
 }
 
 TEST_CASE("noise clipped at 0 by a filter has no spots, and spots in it are found", "[detect]") {

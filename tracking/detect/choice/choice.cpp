@@ -40,7 +40,6 @@ constexpr double kNearLevel = 0.7;        // scores near the level, relative to 
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame,
 constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first kManySpots: ten times as many
                                           // as pass, since they must score near the level as well
-constexpr double kAsDetail = 2.0 / 3;     // margin for white noise as strong as the finest detail
 constexpr double kCrowdGap = 2;           // ratio of responses of a gap below which crowds have no spots
 constexpr std::size_t kManySpots = 200;
 constexpr double kNearLevelOfMany = 0.3;  // as kNearLevel, if there are more than kManySpots
@@ -166,8 +165,7 @@ double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Sco
       *clear_response > noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(1))
     unmistakable = *clear_response;
   if (!clear_response && !maxima.mostly_lowest()) {
-    const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
-    clear_response = level_of_alike(responses, filter.dimensions, white);
+    clear_response = level_of_alike(responses, filter.dimensions, white_level(filter, shape, maxima));
     if (clear_response) unmistakable = *clear_response;
   }
   if (!clear_score && !clear_response) return kNone;

@@ -10,6 +10,7 @@
 #include "tracking/detect/choice/selection.h"
 #include "tracking/detect/choice/spots_nearby.h"
 #include "tracking/detect/choice/tail_law.h"
+#include "tracking/detect/choice/threshold.h"
 
 namespace motes::tracking::detect {
 namespace {
@@ -41,7 +42,14 @@ constexpr std::size_t kFewestMirrored = 4;
 constexpr double kWidest = 3;               // sigma in voxels: noise is rarely smoothed more than this
 constexpr std::size_t kFewestOthers = 100;  // maxima and minima needed for quartiles
 
+constexpr double kAsDetail = 2.0 / 3;  // margin for white noise as strong as the finest detail
+
 }  // namespace
+
+double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima) {
+  const double false_spots = kFalseShare * static_cast<double>(maxima.responses().size());
+  return noise_level(filter, shape, false_spots) * maxima.noise_deviation(kAsDetail);
+}
 
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
   std::vector<Voxel> places;

@@ -37,6 +37,10 @@ inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
       std::count_if(likely.begin(), likely.end(), [](const LikelySpot& one) { return one.taken; }));
 }
 
+/// The response that a twentieth as many maxima as respond here exceed in white noise as strong as the finest
+/// detail.
+double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima);
+
 /// Spots side by side are not round. If two fifths of the round spots touch another spot, unround maxima that
 /// score as high as round spots are spots, too, provided they touch such a maximum of about the same
 /// response.

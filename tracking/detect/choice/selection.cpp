@@ -245,26 +245,29 @@ std::optional<double> clear_of_the_rest(std::span<const double> values, bool may
 }
 
 std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise) {
-  // Share of noise maxima below half their median, and over kHigh times that, at least.
-  constexpr std::array kBelowHalf{0.15, 0.1, 0.06}, kAboveHigh{0.31, 0.216, 0.16};
+  // Share of noise maxima below half their median, and over 1.3 and 1.5 times that, at least.
+  constexpr std::array kBelowHalf{0.15, 0.1, 0.06}, kAboveHigh{0.31, 0.216, 0.16},
+      kAboveFar{0.2, 0.09, 0.036};
   constexpr std::array kQuartile{0.71, 0.78, 0.84};  // least ratio of the lower quartile to the median;
                                                      // noise: 0.58, 0.69, 0.77
-  constexpr double kHigh = 1.3, kFewHigh = 0.8, kFarFewer = 0.3, kFewer = 0.5;
+  constexpr double kHigh = 1.3, kFewHigh = 0.8, kFar = 1.5, kFewFar = 0.6, kFarFewer = 0.3, kFewer = 0.5;
   if (ascending.empty()) return std::nullopt;
   const auto axes = static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1);
   const auto all = static_cast<double>(ascending.size());
-  const double median = ascending[ascending.size() / 2], level = 0.5 * median;
+  const double median = ascending[ascending.size() / 2], level = std::max(0.5 * median, noise);
   const auto below = [&](double value) {
     const auto end = std::lower_bound(ascending.begin(), ascending.end(), value);
     return static_cast<double>(end - ascending.begin());
   };
-  if (!(level > noise)) return std::nullopt;
-  const double high = all - below(kHigh * median), expected_high = kAboveHigh[axes] * all;
-  if (high < kFewHigh * expected_high && too_few(high, expected_high, 1e-4)) return level;
-  const double low = below(level), expected_low = kBelowHalf[axes] * all;
+  const auto is_few = [&](double number, double ratio, double share, double chance) {
+    return number < ratio * share * all && too_few(number, share * all, chance);
+  };
+  if (!(median > noise)) return std::nullopt;
+  if (is_few(all - below(kHigh * median), kFewHigh, kAboveHigh[axes], 1e-4)) return level;
+  if (is_few(all - below(kFar * median), kFewFar, kAboveFar[axes], 1e-3)) return level;
   const bool alike = ascending[ascending.size() / 4] >= kQuartile[axes] * median;
-  if (low < (alike ? kFewer : kFarFewer) * expected_low && too_few(low, expected_low, 1e-3)) return level;
-  return std::nullopt;
+  const double fewer = alike ? kFewer : kFarFewer;
+  return is_few(below(0.5 * median), fewer, kBelowHalf[axes], 1e-3) ? std::optional(level) : std::nullopt;
 }
 
 }  // namespace motes::tracking::detect

@@ -56,10 +56,10 @@ bool beyond_tail(std::span<const double> ascending, std::size_t above);
 /// used, since between spots they can be as deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most = true);
 
-/// A level for objects that fill the frame: half the median of `ascending`, the responses of maxima; none
-/// unless it exceeds `noise` and the values are more alike than in noise of any correlation: fewer than in
-/// noise lie far above the median, or far fewer below the level (half as many if the lower quartile is higher
-/// than in noise). O(log n).
+/// A level for objects that fill the frame: half the median of `ascending`, the responses of maxima, or
+/// `noise` if that is higher; none unless the median exceeds `noise` and the values are more alike than in
+/// noise of any correlation: fewer than in noise lie above 1.3 or 1.5 times the median, or far fewer below
+/// half of it (half as many if the lower quartile is higher than in noise). O(log n).
 std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise);
 
 /// The score at the first valley above `level` in the density of the logarithm of the scores; `level` if the

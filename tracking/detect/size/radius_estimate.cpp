@@ -105,8 +105,8 @@ bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
 struct Rung {
   detect::Filter filter;
   Sigma sigma{};
-  double evidence = 0;
-  bool crowd = false;  ///< resolved objects side by side
+  double evidence = 0;  ///< of a crowd, times the share of maxima that are spots
+  bool crowd = false;   ///< resolved objects side by side
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
   std::size_t maxima = 0;
@@ -138,6 +138,8 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
   rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
   rung.crowd = choice.crowd && sigma[0] >= kCrowdScale * finest;
+  if (choice.crowd)
+    rung.evidence *= static_cast<double>(rung.spots.size()) / static_cast<double>(rung.maxima);
   return rung;
 }
 
@@ -174,15 +176,13 @@ std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
   std::vector<const Rung*> best;
   for (const Rung& rung : ladder)
     if (rung.evidence > 0) best.push_back(&rung);
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Rung* a, const Rung* b) { return a->evidence > b->evidence; });
+  std::ranges::stable_sort(best, {}, [](const Rung* rung) { return -rung->evidence; });
   return best;
 }
 
 /// Starts of fits: the best spots; if many, every second of them, since the best are often outliers.
 std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, Polarity polarity) {
-  std::stable_sort(spots.begin(), spots.end(),
-                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::ranges::stable_sort(spots, {}, [](const auto& spot) { return -spot.score; });
   const std::size_t step = spots.size() >= 2 * kSpots ? 2 : 1;
   std::vector<detect::FitStart> starts;
   for (std::size_t i = 0; i < spots.size() && starts.size() < kSpots; i += step) {
