@@ -206,12 +206,36 @@ void note_shapes(const Task& task, const Detections& found, DetectionReport& rep
   if (doubt) report.warnings.push_back(*doubt);
 }
 
+/// Touching objects hardly respond to a filter of their size. Takes the spots of a finer one instead if these
+/// are a crowd and far more.
+void search_finer(const Execution& execution, SpotSearch& search, const Task& task, Filter& filter,
+                  Spots& spots) {
+  constexpr double kFiner = 0.7;
+  constexpr std::size_t kFarMore = 2;
+  const Vec3& radius = task.options.radius_um;
+  const Vec3 finer_um{kFiner * radius.x, kFiner * radius.y, kFiner * radius.z};
+  const auto respond = [&](const Filter& to) {
+    search.respond(to);
+    search.find_maxima();
+  };
+  const Filter finer = detect::make_filter(task.frame.shape, task.frame.voxel_um, finer_um);
+  respond(finer);
+  Spots found = spots_at(execution, search, task, finer);
+  if (found.crowd && found.peaks.size() >= kFarMore * std::max<std::size_t>(1, spots.peaks.size())) {
+    filter = finer;
+    spots = std::move(found);
+  } else {
+    respond(filter);
+  }
+}
+
 Detections detect_one_scale(const Execution& execution, SpotSearch& search, const Task& task,
                             DetectionReport& report, bool& hot_voxels, Detections found) {
-  const Filter& filter = task.scales.front();
+  Filter filter = task.scales.front();
   search.respond(filter);
   report.local_maxima = static_cast<std::int64_t>(search.find_maxima());
-  const Spots spots = spots_at(execution, search, task, filter);
+  Spots spots = spots_at(execution, search, task, filter);
+  if (spots.missing && !spots.hot_voxels) search_finer(execution, search, task, filter, spots);
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note(std::span(&spots, 1), report);

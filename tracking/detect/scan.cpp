@@ -27,6 +27,8 @@ Spots spots_by_evidence(SpotSearch& search) {
   spots.hot_voxels = choice.hot_voxels;
   spots.blends = choice.blends;
   spots.faint = choice.faint;
+  spots.crowd = choice.crowd;
+  spots.missing = choice.missing;
   spots.warnings = choice.warnings;
   for (const ChosenSpot& spot : choice.spots) spots.scores.push_back(spot.score);
   spots.peaks = search.refined(choice.spots);

@@ -131,7 +131,8 @@ TEST_CASE("touching balls and discs are found without a radius", "[detect][packi
     double radius;
     int balls;
   };
-  const Case c = GENERATE(Case{{48, 96, 96}, 5, 253}, Case{{1, 256, 256}, 4, 651});
+  const Case c =
+      GENERATE(Case{{48, 96, 96}, 5, 253}, Case{{1, 256, 256}, 4, 651}, Case{{1, 256, 256}, 8, 163});
   Random random(1);
   const std::vector<Spot> balls = packed(c.shape, c.radius, c.balls, random);
   const VolumeFrame frame = confocal(c.shape, balls, c.radius, random);
@@ -140,4 +141,16 @@ TEST_CASE("touching balls and discs are found without a radius", "[detect][packi
       tracking::estimate_radius(kTwo, frame, tracking::Polarity::bright).value_or(Vec3{1, 1, 1});
   CAPTURE(options.radius_um.x, options.radius_um.z);
   CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), balls, c.radius) > 0.98);
+}
+
+TEST_CASE("touching discs are found with their true radius", "[detect][packings]") {
+  const Shape3 shape{1, 256, 256};
+  const double radius = GENERATE(4.0, 6.0);
+  Random random(1);
+  const auto count = static_cast<int>(0.5 * 256 * 256 / (3.14159 * radius * radius));
+  const std::vector<Spot> discs = packed(shape, radius, count, random);
+  DetectionOptions options;
+  options.radius_um = {radius, radius, radius};
+  const Detections found = tracking::detect_spots(kTwo, confocal(shape, discs, radius, random), options);
+  CHECK(f1_of(found, discs, radius) > 0.98);
 }

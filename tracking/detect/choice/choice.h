@@ -34,6 +34,7 @@ struct Choice {
   bool blends = false;                ///< the strong maxima continue the noise without a gap
   bool faint = false;                 ///< as in DetectionReport
   bool crowd = false;                 ///< spots are far above all other maxima and at least a third of all
+  bool missing = false;               ///< most maxima that respond like spots are none (misses_most)
   bool looked_again = false;          ///< `score` is that of the second look (second_look.h)
   std::vector<std::string> warnings;  ///< one line each
 };

@@ -43,12 +43,26 @@ constexpr double kWidest = 3;               // sigma in voxels: noise is rarely 
 constexpr std::size_t kFewestOthers = 100;  // maxima and minima needed for quartiles
 
 constexpr double kAsDetail = 2.0 / 3;  // margin for white noise as strong as the finest detail
+constexpr double kLikeSpots = 0.25;    // least ratio of a response to that of spots
 
 }  // namespace
 
 double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima) {
   const double false_spots = kFalseShare * static_cast<double>(maxima.responses().size());
   return noise_level(filter, shape, false_spots) * maxima.noise_deviation(kAsDetail);
+}
+
+bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                 const std::vector<LikelySpot>& likely) {
+  const std::span<const double> all = maxima.responses();
+  if (all.empty() || maxima.mostly_lowest()) return false;
+  double least = white_level(filter, shape, maxima);
+  if (percentile(all, 0.5) <= least) return false;
+  std::vector<double> taken;
+  for (const LikelySpot& one : likely)
+    if (one.taken) taken.push_back(one.response);
+  if (!taken.empty()) least = std::max(least, kLikeSpots * percentile(taken, 0.5));
+  return maxima.count({{kNone, kNone}, -kNone, least}) > 2 * taken.size();
 }
 
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {

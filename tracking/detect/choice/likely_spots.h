@@ -41,6 +41,11 @@ inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
 /// detail.
 double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima);
 
+/// Whether most of the frame's maxima respond beyond white noise, and over twice as many as are taken respond
+/// like the taken ones. O(maxima).
+bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                 const std::vector<LikelySpot>& likely);
+
 /// Spots side by side are not round. If two fifths of the round spots touch another spot, unround maxima that
 /// score as high as round spots are spots, too, provided they touch such a maximum of about the same
 /// response.
