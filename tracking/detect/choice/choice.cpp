@@ -465,7 +465,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   if (by_rate && kFalseShare * static_cast<double>(own.spots.size()) <= *options.false_spots)
     choice.spots = merged(choice.spots, own.spots);
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
-  choice.missing = !by_rate && !options.comparing && misses_most(filter, shape, maxima, likely);
+  choice.missing = !by_rate && !options.comparing && misses_most(filter, shape, maxima, minima, likely);
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch) &&
                       (!clipped || !choice.spots.empty() || single_voxels_stand_out(maxima));
   if (levels.blends && !options.keep_blending) choice.warnings.emplace_back(kBlendWarning);

@@ -43,26 +43,14 @@ constexpr double kWidest = 3;               // sigma in voxels: noise is rarely 
 constexpr std::size_t kFewestOthers = 100;  // maxima and minima needed for quartiles
 
 constexpr double kAsDetail = 2.0 / 3;  // margin for white noise as strong as the finest detail
-constexpr double kLikeSpots = 0.25;    // least ratio of a response to that of spots
+constexpr double kUnequal = 1.1;       // most times that noise has more or higher maxima than minima
+constexpr double kLikeSpots = 0.33;    // least ratio of a response to that of spots
 
 }  // namespace
 
 double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima) {
   const double false_spots = kFalseShare * static_cast<double>(maxima.responses().size());
   return noise_level(filter, shape, false_spots) * maxima.noise_deviation(kAsDetail);
-}
-
-bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
-                 const std::vector<LikelySpot>& likely) {
-  const std::span<const double> all = maxima.responses();
-  if (all.empty() || maxima.mostly_lowest()) return false;
-  double least = white_level(filter, shape, maxima);
-  if (percentile(all, 0.5) <= least) return false;
-  std::vector<double> taken;
-  for (const LikelySpot& one : likely)
-    if (one.taken) taken.push_back(one.response);
-  if (!taken.empty()) least = std::max(least, kLikeSpots * percentile(taken, 0.5));
-  return maxima.count({{kNone, kNone}, -kNone, least}) > 2 * taken.size();
 }
 
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
@@ -214,6 +202,23 @@ void take_over_tail_of_scores(std::span<const double> scores, double noise, std:
 }
 
 }  // namespace
+
+bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                 const ScoredMinima& minima, const std::vector<LikelySpot>& likely) {
+  if (maxima.responses().empty() || minima.depths.empty() || maxima.mostly_lowest()) return false;
+  const double white = white_level(filter, shape, maxima);
+  if (percentile(maxima.responses(), 0.5) <= white) return false;
+  std::vector<double> all = responses_of(maxima.take({{-kNone, -kNone}})), taken;
+  std::sort(all.begin(), all.end());
+  const double lows = minima.per_sample * static_cast<double>(minima.size());
+  if (static_cast<double>(all.size()) <= kUnequal * lows &&
+      percentile(all, 0.5) <= kUnequal * percentile(minima.depths, 0.5))
+    return false;
+  for (const LikelySpot& one : likely)
+    if (one.taken) taken.push_back(one.response);
+  const double least = taken.empty() ? white : std::max(white, kLikeSpots * percentile(taken, 0.5));
+  return count_over(all, least) > 2 * taken.size();
+}
 
 NoiseTail take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Clipping clipping, Levels& levels,
                           std::vector<LikelySpot>& likely) {

@@ -41,11 +41,6 @@ inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
 /// detail.
 double white_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima);
 
-/// Whether most of the frame's maxima respond beyond white noise, and over twice as many as are taken respond
-/// like the taken ones. O(maxima).
-bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
-                 const std::vector<LikelySpot>& likely);
-
 /// Spots side by side are not round. If two fifths of the round spots touch another spot, unround maxima that
 /// score as high as round spots are spots, too, provided they touch such a maximum of about the same
 /// response.
@@ -61,6 +56,12 @@ void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<Likely
 /// that are noise by response, and adds the spots found by response if there are then `enough` times as many.
 void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
                       Levels& levels, std::vector<LikelySpot>& likely);
+
+/// Whether objects that fill the frame are missing: most maxima respond beyond white noise; unlike in noise
+/// of any correlation they are more than the minima, or higher; and over twice as many as are taken respond
+/// like the taken ones. O(maxima log(maxima)), O(1) if most are white noise.
+bool misses_most(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                 const ScoredMinima& minima, const std::vector<LikelySpot>& likely);
 
 /// The effect of take_of_clipped and drop_noise_tail.
 struct NoiseTail {
