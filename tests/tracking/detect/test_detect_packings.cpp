@@ -11,7 +11,12 @@
 
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
+#include "tracking/detect/choice/choice.h"
 #include "tracking/detect/choice/skewed_noise.h"
+#include "tracking/detect/choice/threshold.h"
+#include "tracking/detect/filter/response.h"
+#include "tracking/detect/filter/value_span.h"
+#include "tracking/detect/maxima/maxima.h"
 
 namespace {
 
@@ -79,6 +84,18 @@ double f1_of(const Detections& found, const std::vector<Spot>& truth, double rad
       break;
     }
   return 2.0 * static_cast<double>(hits) / static_cast<double>(found.size() + truth.size());
+}
+
+/// Whether the choice at this radius tells that touching objects are missing.
+bool are_missing(const VolumeFrame& frame, double radius) {
+  using namespace motes::tracking::detect;
+  const Filter filter = make_filter(frame.shape, frame.voxel_um, {radius, radius, radius});
+  const ValueRange range = check_frame(kTwo, frame);
+  const Response response(kTwo, frame, filter, tracking::Polarity::bright, range.low);
+  const float floor = rounding_floor(filter, range);
+  return choose_spots(kTwo, frame, filter, response, tracking::Polarity::bright, floor,
+                      local_maxima(kTwo, response, floor))
+      .missing;
 }
 
 }  // namespace
@@ -153,4 +170,16 @@ TEST_CASE("touching discs are found with their true radius", "[detect][packings]
   options.radius_um = {radius, radius, radius};
   const Detections found = tracking::detect_spots(kTwo, confocal(shape, discs, radius, random), options);
   CHECK(f1_of(found, discs, radius) > 0.98);
+}
+
+TEST_CASE("only touching objects are searched twice, not smoothed noise", "[detect][packings]") {
+  const Shape3 shape{1, 256, 256};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Random random(seed);
+    testing::Field noise(static_cast<std::size_t>(shape.voxels()));
+    for (double& v : noise) v = 100 * random.normal();
+    CHECK_FALSE(are_missing(testing::float_frame(shape, testing::smoothed(noise, shape, {2, 2, 0})), 4));
+    const std::vector<Spot> discs = packed(shape, 4, 651, random);
+    CHECK(are_missing(confocal(shape, discs, 4, random), 4));
+  }
 }
