@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import motes
-from test_tracking import STACK, mother_and_daughters, two_that_merge
+from test_merges import two_that_merge
+from test_tracking import STACK, mother_and_daughters
 
 WITHOUT = """
 import sys
