@@ -15,31 +15,35 @@ using motes::matching::Index;
 
 namespace {
 
-/// Random tracks with gaps through `frames` frames; points in order of time, or of falling time.
-detail::CellTracks random_tracks(std::mt19937_64& rng, int frames, bool backwards) {
-  detail::CellTracks tracks;
-  tracks.frames = frames, tracks.backwards = backwards;
+/// The arrays of tracks.
+struct Series {
+  std::vector<Index> next, previous;
+  std::vector<std::int32_t> slot;
+  std::int32_t frames = 0;
+
+  detail::CellTracks tracks(bool backwards) const {
+    return {backwards ? next : previous, backwards ? previous : next, slot, frames, backwards};
+  }
+};
+
+/// Random tracks with gaps.
+Series random_series(std::mt19937_64& rng, std::int32_t frames) {
+  Series series;
+  series.frames = frames;
   std::uniform_int_distribution<int> count(0, 6), gap(1, 3), coin(0, 3);
-  for (int t = 0; t < frames; ++t)
-    for (int k = count(rng); k > 0; --k) tracks.time.push_back(t);
-  const std::size_t n = tracks.time.size();
-  tracks.before.assign(n, -1), tracks.after.assign(n, -1);
+  for (std::int32_t t = 0; t < frames; ++t)
+    for (int k = count(rng); k > 0; --k) series.slot.push_back(t);
+  const std::size_t n = series.slot.size();
+  series.next.assign(n, -1), series.previous.assign(n, -1);
   for (std::size_t i = 0; i < n; ++i) {
     const int lag = gap(rng);
     for (std::size_t j = i + 1; j < n; ++j)
-      if (tracks.time[j] == tracks.time[i] + lag && tracks.before[j] < 0 && coin(rng) > 0) {
-        tracks.after[i] = static_cast<Index>(j), tracks.before[j] = static_cast<Index>(i);
+      if (series.slot[j] == series.slot[i] + lag && series.previous[j] < 0 && coin(rng) > 0) {
+        series.next[i] = static_cast<Index>(j), series.previous[j] = static_cast<Index>(i);
         break;
       }
   }
-  if (!backwards) return tracks;
-  const auto turned = [&](Index i) { return i < 0 ? i : static_cast<Index>(n) - 1 - i; };
-  for (auto* links : {&tracks.before, &tracks.after}) {
-    std::reverse(links->begin(), links->end());
-    std::transform(links->begin(), links->end(), links->begin(), turned);
-  }
-  std::reverse(tracks.time.begin(), tracks.time.end());
-  return tracks;
+  return series;
 }
 
 bool is_in(const std::vector<Index>& points, Index i) {
@@ -51,15 +55,19 @@ bool is_in(const std::vector<Index>& points, Index i) {
 TEST_CASE("ages and lives of cells count frames to the ends of tracks and to divisions") {
   std::mt19937_64 rng(5);
   for (int round = 0; round < 60; ++round) {
-    const detail::CellTracks tracks = random_tracks(rng, 12, round % 2 == 1);
-    const auto n = static_cast<Index>(tracks.time.size());
+    const Series series = random_series(rng, 12);
+    const detail::CellTracks tracks = series.tracks(round % 2 == 1);
+    const auto n = static_cast<Index>(tracks.slot.size());
     detail::CellBreaks breaks;
     for (Index i = 0; i < n; ++i) {
       if (rng() % 6 == 0) breaks.mothers.push_back(i);
       if (rng() % 6 == 0) breaks.daughters.push_back(i);
     }
     const auto ages = detail::cell_ages(tracks, breaks), lives = detail::cell_lives(tracks, breaks);
-    const auto time = [&](Index i) { return tracks.time[static_cast<std::size_t>(i)]; };
+    const auto time = [&](Index i) {
+      const std::int32_t slot = tracks.slot[static_cast<std::size_t>(i)];
+      return tracks.backwards ? tracks.frames - 1 - slot : slot;
+    };
     for (Index i = 0; i < n; ++i) {
       Index first = i, last = i;
       while (!is_in(breaks.daughters, first) && tracks.before[static_cast<std::size_t>(first)] >= 0)
@@ -82,8 +90,9 @@ TEST_CASE("durations have classes that double, odds have eighths") {
   CHECK(detail::duration_class(2147483647) < static_cast<std::int32_t>(detail::kTraitClasses));
 
   // Sixteen tracks of one detection with falling odds, and one detection that starts none.
+  std::vector<Index> after(17, -1);
   detail::CellTracks tracks;
-  tracks.after.assign(17, -1);
+  tracks.after = after;
   std::vector<Index> starts;
   std::vector<double> odds(17, 0);
   for (Index i = 0; i < 16; ++i) starts.push_back(i), odds[static_cast<std::size_t>(i)] = -i;
@@ -92,7 +101,7 @@ TEST_CASE("durations have classes that double, odds have eighths") {
   CHECK(classes[16] == 0);
   CHECK(detail::odds_classes(tracks, starts, {}).empty());
   // The mean of a track counts: a long track of middling odds behind a first detection of high odds.
-  tracks.after[15] = 16, odds[15] = 100, odds[16] = -200;
+  after[15] = 16, odds[15] = 100, odds[16] = -200;
   CHECK(detail::odds_classes(tracks, starts, odds)[15] == 1);
 }
 

@@ -225,9 +225,8 @@ DivisionScene division_scene(const Execution& execution, const SeriesPoints& poi
   out.dims = points.dims;
   for (const auto& candidates : by_pair)
     out.candidates.insert(out.candidates.end(), candidates.begin(), candidates.end());
-  out.tracks = {view.previous, view.next, {}, points.frames(), view.step < 0};
+  out.tracks = {view.previous, view.next, points.slot, points.frames(), view.step < 0};
   for (Index i = 0; i < static_cast<Index>(points.size()); ++i) {
-    out.tracks.time.push_back(view.step > 0 ? view.slot(i) : points.frames() - 1 - view.slot(i));
     out.links += view.link(i) >= 0;
     if (view.starts(i)) out.start_points.push_back(i);
     out.ends += view.ends(i);

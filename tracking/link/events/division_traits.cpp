@@ -21,16 +21,19 @@ constexpr double kPrior = 10;
 constexpr int kFirstDetections = 5;
 constexpr std::size_t kOddsClasses = 8;
 
-/// Ages in one direction of time, time(i) in frames; `ascending`: time rises with the number of the point.
-template <class Time>
-std::vector<std::int32_t> ages_along(const std::vector<Index>& before, bool ascending,
-                                     const std::vector<Index>& born, const Time& time) {
+/// Ages in one direction of time, in which `before` are the detections before; `backwards`: from the last
+/// frame.
+std::vector<std::int32_t> ages_along(const CellTracks& tracks, std::span<const Index> before, bool backwards,
+                                     const std::vector<Index>& born) {
   const auto n = static_cast<Index>(before.size());
+  const auto time = [&](Index i) {
+    return backwards ? tracks.frames - 1 - tracks.slot[at(i)] : tracks.slot[at(i)];
+  };
   std::vector<char> is_born(before.size(), 0);
   for (const Index i : born) is_born[at(i)] = 1;
   std::vector<std::int32_t> age(before.size(), 0);
   for (Index k = 0; k < n; ++k) {
-    const Index i = ascending ? k : n - 1 - k, p = before[at(i)];
+    const Index i = backwards ? n - 1 - k : k, p = before[at(i)];
     if (is_born[at(i)] != 0 || (p < 0 && time(i) > 0))
       age[at(i)] = 1;
     else if (p >= 0 && age[at(p)] > 0)
@@ -42,13 +45,11 @@ std::vector<std::int32_t> ages_along(const std::vector<Index>& before, bool asce
 }  // namespace
 
 std::vector<std::int32_t> cell_ages(const CellTracks& tracks, const CellBreaks& breaks) {
-  return ages_along(tracks.before, !tracks.backwards, breaks.daughters,
-                    [&](Index i) { return tracks.time[at(i)]; });
+  return ages_along(tracks, tracks.before, tracks.backwards, breaks.daughters);
 }
 
 std::vector<std::int32_t> cell_lives(const CellTracks& tracks, const CellBreaks& breaks) {
-  return ages_along(tracks.after, tracks.backwards, breaks.mothers,
-                    [&](Index i) { return tracks.frames - 1 - tracks.time[at(i)]; });
+  return ages_along(tracks, tracks.after, !tracks.backwards, breaks.mothers);
 }
 
 std::int32_t duration_class(std::int32_t frames) {

@@ -9,12 +9,12 @@
 
 namespace motes::tracking::detail {
 
-/// The tracks of a series in the direction of a search.
+/// The tracks of a series, in the direction of a search. The arrays are those of the series.
 struct CellTracks {
-  std::vector<matching::Index> before, after;  ///< [points] the detections linked to this one, or -1
-  std::vector<std::int32_t> time;              ///< [points] frames since the first of the search
+  std::span<const matching::Index> before, after;  ///< [points] the detections linked to this one, or -1
+  std::span<const std::int32_t> slot;              ///< [points] frame; rises with the number of the detection
   std::int32_t frames = 0;
-  bool backwards = false;  ///< time falls with the number of the detection
+  bool backwards = false;  ///< the search goes from the last frame to the first
 };
 
 /// Detections at which cells are born and those at which they divide.
