@@ -129,6 +129,21 @@ TEST_CASE("balls that fill a third of a stack are found", "[detect][packings]") 
   CHECK(f1_of(found, balls, c.radius) > 0.98);
 }
 
+TEST_CASE("a radius between the usual scales is estimated", "[detect][packings]") {
+  // Discs that touch: neither sqrt(2) times nor half their radius finds them.
+  const double radius = GENERATE(8.0, 8.5, 9.0, 9.5);
+  const Shape3 shape{1, 288, 288};
+  Random random(4);
+  const int count = static_cast<int>(0.5 * 288 * 288 / (3.14 * radius * radius));
+  const std::vector<Spot> discs = packed(shape, radius, count, random);
+  const VolumeFrame frame = confocal(shape, discs, radius, random);
+  const auto estimate = tracking::estimate_radius(kTwo, frame, tracking::Polarity::bright);
+  DetectionOptions options;
+  options.radius_um = estimate.value_or(Vec3{1, 1, 1});
+  INFO("radius " << radius << ", estimate " << options.radius_um.x);
+  CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), discs, radius) > 0.9);
+}
+
 TEST_CASE("maxima that respond alike are spots, however few the levels take", "[detect][packings]") {
   std::vector<tracking::detect::LikelySpot> maxima(200);
   for (std::size_t i = 0; i < maxima.size(); ++i) {

@@ -1,20 +1,19 @@
 /// Radius. Scales cannot be compared by their strongest maxima, which are noise at small scales. So: (1) at
-/// each scale of a ladder, equal along all axes in um, spots are chosen as in detect_spots (choice.h). Each
-/// is weighted by the ratio of its score to the level and by its amplitude. The scale with the largest sum
+/// each scale of a ladder, equal along all axes in um, spots are chosen as in detect_spots (choice.h),
+/// weighted by the ratio of their score to the level and by their amplitude. The scale with the largest sum
 /// gives the spots. (2) Gaussians with free widths are fitted to the best of them, starting from that scale,
 /// then from the medians of the fitted widths, which are the result. If two thirds of the fits fail, the
 /// spots are lumps of background, and the scale with the next largest sum is tried. Objects side by side fail
 /// too: if they are above a clear gap and many, the fitted width, their scale and the fitted width with that
-/// along z as across are compared, and the one that finds most is the result.
+/// along z as across are compared, and the one that finds most is the result. Without a result the scales
+/// between are tried.
 ///
 /// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
 /// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
 /// their grain), their scale is the result if the fits' scale finds less than half as many. If most of it is
 /// of spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
-/// them give the result.
-///
-/// Thin stacks. Where fits fail and objects are wider than the stack is deep, planes differ by their grain
-/// only. The scale is that found in the mean of the planes, if it is larger and no second size is seen.
+/// them give the result. In thin stacks where fits fail and objects are wider than the stack is deep, the
+/// scale is that found in the mean of the planes, if it is larger and no second size is seen.
 ///
 /// Sizes. The spots of all scales are joined as in detect_spots. Those that remain at scales far from the
 /// result are spots of another size if they are not few, score far over the level, and are Gaussians of about
@@ -42,6 +41,7 @@
 #include "tracking/detect/fit/gaussian_fit.h"
 #include "tracking/detect/fit/refine.h"
 #include "tracking/detect/maxima/maxima.h"
+#include "tracking/detect/size/evidence.h"
 #include "tracking/detect/size/rival_size.h"
 #include "tracking/detect/size/scale_space.h"
 #include "tracking/detect/size/spot_width.h"
@@ -58,8 +58,6 @@ using detect::Sigma;
 
 constexpr double kSmallest = 0.7;      // least sigma, in voxels of the finest axis
 constexpr int kScales = 9;             // neighbours differ by a factor sqrt(2)
-constexpr double kWellOver = 3;        // from this ratio to the level on, a spot has full weight
-constexpr double kLeastClear = 0.05;   // least sum: that of one spot at 1.3 times the level
 constexpr std::size_t kSpots = 150;    // most spots fitted
 constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are skewed noise, such as shot noise
 constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
@@ -81,17 +79,6 @@ constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, u
 constexpr double kFewestShare = 0.05;    // least share of spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
-
-/// How well the spots stand out; 0 if they hardly do, since noise has nine chances in nine scales.
-double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
-  double clear = 0, sum = 0;
-  for (const detect::ChosenSpot& spot : spots) {
-    const double over = std::min(1.0, std::log(std::max(1.0, spot.over)) / std::log(kWellOver));
-    clear += over * over;
-    sum += over * over * std::sqrt(std::max(0.0, spot.amplitude));
-  }
-  return clear > kLeastClear ? sum * std::cbrt(scale) : 0;
-}
 
 /// Whether the frame is large enough for spots of this scale and their surroundings.
 bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
@@ -136,25 +123,25 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   for (const detect::ChosenSpot& spot : rung.spots)
     rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
-  rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
+  rung.evidence = detect::sum_of_evidence(rung.spots, sigma[0] / finest);
   rung.crowd = choice.crowd && sigma[0] >= kCrowdScale * finest;
   if (choice.crowd)
     rung.evidence *= static_cast<double>(rung.spots.size()) / static_cast<double>(rung.maxima);
   return rung;
 }
 
-Sigma sigma_of_rung(const VolumeFrame& frame, int i) {
-  const double um =
-      kSmallest * std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z}) * std::exp2(0.5 * i);
+Sigma sigma_of_rung(const VolumeFrame& frame, double i) {
+  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
+  const double um = kSmallest * finest * std::exp2(0.5 * i);
   return {um, um, um};
 }
 
-/// All rungs that fit into the frame. Removes hot voxels from `frame` when a rung shows some.
-std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
+/// All rungs, this much `higher`, that fit into the frame. Removes hot voxels from `frame` if one shows some.
+std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity, double higher) {
   std::vector<Rung> ladder;
   bool repaired = false;
   for (int i = 0; i < kScales; ++i) {
-    const Sigma sigma = sigma_of_rung(frame, i);
+    const Sigma sigma = sigma_of_rung(frame, i + higher);
     if (i > 2 && !fits_in(frame, filter_of(frame, sigma))) break;
     bool hot_voxels = false;
     Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
@@ -336,7 +323,7 @@ std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& fra
                               const std::vector<Rung>& ladder) {
   std::vector<Rung> rungs;
   for (std::size_t i = 0; i < ladder.size() + kLargerScales; ++i) {
-    const Sigma sigma = sigma_of_rung(frame, static_cast<int>(i));
+    const Sigma sigma = sigma_of_rung(frame, static_cast<double>(i));
     if (i > 2 && !holds_objects(frame, sigma)) break;
     bool hot_voxels = false;
     Rung rung = i < ladder.size() ? ladder[i] : rung_of(execution, frame, polarity, sigma, hot_voxels);
@@ -433,12 +420,17 @@ std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFra
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   detect::check_span(result.frame, range);
   if (!(range.high > range.low)) return std::nullopt;
-  result.ladder = climb(execution, result.frame, polarity);
-  const std::optional<Sigma> fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, failed);
-  if (!fitted) return std::nullopt;
-  result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
-                     .value_or(*fitted);
-  return result;
+  for (const double higher : {0.0, 0.5}) {
+    result.ladder = climb(execution, result.frame, polarity, higher);
+    bool unclear = false;
+    const auto fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, unclear);
+    failed = unclear || (!fitted && failed);
+    if (!fitted) continue;
+    result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
+                       .value_or(*fitted);
+    return result;
+  }
+  return std::nullopt;
 }
 
 /// Objects wider than a thin stack is deep, in the mean of its planes, if they are wider than `known`.
