@@ -28,6 +28,11 @@ trap 'rm -rf "$work"' EXIT
     "$bench" --header 0 --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10
     "$bench" --header 0 --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 1,2,5,10 \
       --properties 1 --name diameters
+    # All divisions that are found.
+    "$bench" --header 0 --events divisions --name "asked: WormGUIDES" --truth "$worm/truth.csv" --step 5
+    for embryo in Pm02 Pm08; do
+      "$bench" --header 0 --events divisions --name "asked: $embryo" --truth "$work/$embryo.csv" --step 5
+    done
   else
     echo "events.sh: $data/wormguides-dispim is missing; set MOTES_DATA for the real tables" >&2
   fi

@@ -158,9 +158,8 @@ void add_linking(std::vector<Option>& table) {
                                                 {"divisions", tracking::Events::divisions},
                                                 {"merges", tracking::Events::merges}}),
                       MOTES_AT(linking.events),
-                      "Series: whether particles divide or merge. auto: they divide, if there are clearly "
-                      "more divisions than "
-                      "chance explains. merges: two become one, or one two."));
+                      "Series: events to look for. auto: divisions, if there are clearly more than chance "
+                      "explains. merges: merges and divisions."));
   table.push_back(row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
                       "Series: estimate the probability that each link is right."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),

@@ -175,19 +175,23 @@ std::string windows_line(const tracking::SeriesLinks& links) {
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
+/// The words for an event, its daughters, and the starts that a search moves.
+struct EventWords {
+  const char *name, *daughters, *starts;
+};
+
 /// Appends the divisions or merges found, and whether they are significant; nothing if none were found.
 /// `reversed`: whether they were compared with the reversed series.
-void add_events(const tracking::Divisions& d, const char* name, const char* two, bool reversed,
+void add_events(const tracking::Divisions& d, const EventWords& words, bool reversed,
                 std::vector<std::string>& lines) {
   if (d.found == 0) return;
-  const std::string chance =
-      fmt::format("{}misplaced {}: {}", reversed ? fmt::format("reversed series: {}, ", d.backwards) : "",
-                  std::string_view(name) == "merges" ? "ends" : "starts", d.misplaced);
-  lines.push_back(
-      d.significant
-          ? fmt::format("{} {} (by chance: {}); {} {:.2f} +- {:.2f} spacings apart", d.list.size(), name,
-                        chance, two, d.model.separation, d.model.spread)
-          : fmt::format("no {}: the {} found are too few to tell from chance ({})", name, d.found, chance));
+  const std::string backwards = reversed ? fmt::format("reversed series: {}, ", d.backwards) : "";
+  const std::string chance = fmt::format("{}misplaced {}: {}", backwards, words.starts, d.misplaced);
+  lines.push_back(d.significant ? fmt::format("{} {} (by chance: {}); {} {:.2f} +- {:.2f} spacings apart",
+                                              d.list.size(), words.name, chance, words.daughters,
+                                              d.model.separation, d.model.spread)
+                                : fmt::format("no {}: the {} found are too few to tell from chance ({})",
+                                              words.name, d.found, chance));
 }
 
 /// Links each pair of successive frames and keeps the partners, and the pairs that are reported.
@@ -236,7 +240,8 @@ std::string model_name(tracking::MotionModel model) {
   return "";
 }
 
-std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit) {
+std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, tracking::Events events,
+                                           const std::string& unit) {
   std::string elapsed;
   for (const double share : links.model.elapsed)
     elapsed += fmt::format("{}{:.2f} %", elapsed.empty() ? "" : ", ", 100 * share);
@@ -277,8 +282,9 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
         "linked in {} overlapping blocks of space and time, which disagree on {} links where they "
         "overlap",
         links.blocks, links.conflicting));
-  add_events(links.divisions, "divisions", "daughters", links.merges.found == 0, lines);
-  add_events(links.merges, "merges", "particles", false, lines);
+  const bool reversed = events != tracking::Events::merges;
+  add_events(links.divisions, {"divisions", "daughters", "starts"}, reversed, lines);
+  add_events(links.merges, {"merges", "particles", "ends"}, reversed, lines);
   return lines;
 }
 
@@ -347,7 +353,8 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     });
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
     progress.wipe();
-    for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
+    for (const std::string& line : series_parameters(*linked.series, config.linking.events, unit))
+      console.note(line);
     const bool too_large = linked.series->windows > 1;
     if (config.linking.confidence && too_large)
       console.note("the links of a series linked in windows have no confidence");

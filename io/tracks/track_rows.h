@@ -25,10 +25,10 @@ struct TrackRows {
   std::size_t size() const { return frame.size(); }
 };
 
-/// Tracks in the order of first occurrence, each sorted by frame; parent and merged_into are
-/// those of a track's first row. The
-/// caller sets unit and dt_s. Throws InputError that starts with where(row) for two rows of one track in one
-/// frame. O(rows), and O(rows log rows) if a track's rows are not in the order of frames.
+/// Tracks in the order of first occurrence, each sorted by frame; parent and merged_into are those of a
+/// track's first row. The caller sets unit and dt_s. Throws InputError that starts with where(row) for two
+/// rows of one track in one frame. O(rows), and O(rows log rows) if a track's rows are not in the order of
+/// frames.
 TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_t row)>& where);
 
 /// `name`, with underscores appended until it is not in `taken`; adds it to `taken`.

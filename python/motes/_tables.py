@@ -166,7 +166,7 @@ def numbers_of(column: Any, name: Hashable) -> NDArray[np.float64]:
 
 
 def _first_text(column: Any) -> str:
-    """Where the first value is that is no number, and what to do about it."""
+    """The place of the first value that is not a number, and what to do about it."""
     for label, value in column.items():
         try:
             float(value)

@@ -121,7 +121,7 @@ class Tracks:
         """
         if isinstance(which, (int, np.integer)):  # without a look at the others, for loops over tracks
             if not -len(self) <= which < len(self):
-                raise IndexError(f"there is no track {which}: there are {counted(len(self), 'track')}")
+                raise IndexError(f"track {which} does not exist: there are {counted(len(self), 'track')}")
             places = np.array([which % len(self)])
         else:
             places = np.atleast_1d(np.arange(len(self))[which])

@@ -154,5 +154,5 @@ def test_tracks_one_by_one():
     assert [int(track.track_id[0]) for track in tracks] == tracks.track_id.tolist()
     assert (tracks[-1].x == tracks[3].x).all() and (tracks[np.int64(2)].x == tracks.x[10:15]).all()
     for out in (4, -5):
-        with pytest.raises(IndexError, match=f"no track {out}: there are 4 tracks"):
+        with pytest.raises(IndexError, match=f"track {out} does not exist: there are 4 tracks"):
             tracks[out]

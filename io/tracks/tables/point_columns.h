@@ -31,8 +31,8 @@ struct PointColumns {
 };
 
 /// Reads a table; with `identities` also its track column (then required, unless points name their
-/// mothers: point_links.h) and the columns of mothers and merged tracks. Lengths are in
-/// um if the table states their unit. Throws InputError (file:line) as tables.h lists.
+/// mothers: point_links.h) and the columns of mothers and merged tracks. Lengths are in um if the table
+/// states their unit. Throws InputError (file:line) as tables.h lists.
 PointColumns read_point_columns(const std::filesystem::path& path, const TableOptions& options,
                                 bool identities);
 

@@ -121,7 +121,7 @@ TEST_CASE("particles that merge: both tracks end and name the merged particle") 
   CHECK(sure.merges.list.size() < links.merges.list.size());
   CHECK(!sure.merges.list.empty());
 
-  // A track that is left out is no longer named.
+  // No track names one that is left out.
   std::vector<char> left_out(found.tracks(), 0);
   const std::int64_t one = *std::max_element(found.merged_into.begin(), found.merged_into.end());
   left_out[at(one)] = 1;

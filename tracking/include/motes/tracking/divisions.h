@@ -36,7 +36,7 @@ namespace motes::tracking {
 
 /// The events to look for.
 enum class Events {
-  automatic,  ///< divisions or merges, if they are significant
+  automatic,  ///< divisions, if they are significant
   none,
   divisions,  ///< divisions, significant or not
   merges      ///< divisions and merges, each if they are more than misplaced starts explain
