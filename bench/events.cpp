@@ -226,9 +226,9 @@ void print_links(const Execution& execution, const Series& series, const trackin
       static_cast<double>(s.detected.complete) / std::max(1.0, static_cast<double>(s.detected.tracks)),
       static_cast<long long>(d.true_divisions + d.missed_divisions),
       static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.significant,
-      static_cast<long long>(v.found), static_cast<long long>(v.backwards),
-      static_cast<long long>(v.misplaced), v.model.share, v.model.start, v.model.end, v.model.middle,
-      v.model.separation, v.model.spread, seconds);
+      static_cast<long long>(v.found), static_cast<long long>(v.backwards.value_or(0)),
+      static_cast<long long>(v.misplaced.value_or(0)), v.model.share, v.model.start, v.model.end,
+      v.model.middle, v.model.separation, v.model.spread, seconds);
 }
 
 /// Columns about how sure links are, and what is true of them.

@@ -3,7 +3,9 @@
 #include "app/report/report.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -144,13 +146,17 @@ ordered_json pairs_json(const std::vector<FrameSummary>& frames, const tracking:
 
 namespace {
 
+ordered_json or_null(const std::optional<std::int64_t>& number) {
+  return number ? ordered_json(*number) : ordered_json(nullptr);
+}
+
 /// `name`: the key of their number.
 ordered_json events_json(const tracking::Divisions& d, const char* name) {
   return {{name, d.list.size()},
           {"believed", d.significant},
           {"found", d.found},
-          {"found_backwards", d.backwards},
-          {"found_misplaced", d.misplaced},
+          {"found_backwards", or_null(d.backwards)},
+          {"found_misplaced", or_null(d.misplaced)},
           {"share", d.model.share},
           {"middle_per_spacing", d.model.middle},
           {"separation_per_spacing", d.model.separation},

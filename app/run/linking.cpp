@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/quantile.h>
@@ -181,17 +182,18 @@ struct EventWords {
 };
 
 /// Appends the divisions or merges found, and whether they are significant; nothing if none were found.
-/// `reversed`: whether they were compared with the reversed series.
-void add_events(const tracking::Divisions& d, const EventWords& words, bool reversed,
-                std::vector<std::string>& lines) {
+void add_events(const tracking::Divisions& d, const EventWords& words, std::vector<std::string>& lines) {
   if (d.found == 0) return;
-  const std::string backwards = reversed ? fmt::format("reversed series: {}, ", d.backwards) : "";
-  const std::string chance = fmt::format("{}misplaced {}: {}", backwards, words.starts, d.misplaced);
-  lines.push_back(d.significant ? fmt::format("{} {} (by chance: {}); {} {:.2f} +- {:.2f} spacings apart",
-                                              d.list.size(), words.name, chance, words.daughters,
-                                              d.model.separation, d.model.spread)
-                                : fmt::format("no {}: the {} found are too few to tell from chance ({})",
-                                              words.name, d.found, chance));
+  std::vector<std::string> chance;
+  if (d.backwards) chance.push_back(fmt::format("reversed series: {}", *d.backwards));
+  if (d.misplaced) chance.push_back(fmt::format("misplaced {}: {}", words.starts, *d.misplaced));
+  const std::string by_chance =
+      chance.empty() ? "" : fmt::format(" (by chance: {})", fmt::join(chance, ", "));
+  lines.push_back(
+      d.significant
+          ? fmt::format("{} {}{}; {} {:.2f} +- {:.2f} spacings apart", d.list.size(), words.name, by_chance,
+                        words.daughters, d.model.separation, d.model.spread)
+          : fmt::format("no {}: the {} found cannot be told from chance{}", words.name, d.found, by_chance));
 }
 
 /// Links each pair of successive frames and keeps the partners, and the pairs that are reported.
@@ -240,8 +242,7 @@ std::string model_name(tracking::MotionModel model) {
   return "";
 }
 
-std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, tracking::Events events,
-                                           const std::string& unit) {
+std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit) {
   std::string elapsed;
   for (const double share : links.model.elapsed)
     elapsed += fmt::format("{}{:.2f} %", elapsed.empty() ? "" : ", ", 100 * share);
@@ -282,9 +283,8 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, t
         "linked in {} overlapping blocks of space and time, which disagree on {} links where they "
         "overlap",
         links.blocks, links.conflicting));
-  const bool reversed = events != tracking::Events::merges;
-  add_events(links.divisions, {"divisions", "daughters", "starts"}, reversed, lines);
-  add_events(links.merges, {"merges", "particles", "ends"}, reversed, lines);
+  add_events(links.divisions, {"divisions", "daughters", "starts"}, lines);
+  add_events(links.merges, {"merges", "particles", "ends"}, lines);
   return lines;
 }
 
@@ -353,8 +353,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     });
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
     progress.wipe();
-    for (const std::string& line : series_parameters(*linked.series, config.linking.events, unit))
-      console.note(line);
+    for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     const bool too_large = linked.series->windows > 1;
     if (config.linking.confidence && too_large)
       console.note("the links of a series linked in windows have no confidence");

@@ -58,8 +58,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
                          const std::string& unit, Console& console);
 
 /// The estimated parameters of a series' links, one per line: name, value and source.
-std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, tracking::Events events,
-                                           const std::string& unit);
+std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit);
 /// static, velocity, field or joint.
 std::string model_name(tracking::MotionModel model);
 

@@ -56,8 +56,7 @@ void write_config(const std::filesystem::path& path, const Config& config, const
   if (series.camera) effective += "# camera: " + camera_text(*series.camera) + "\n";
   if (series.faint) effective += "# " + faint_text(*series.faint) + "\n";
   if (linked.series)
-    for (const std::string& line :
-         series_parameters(*linked.series, config.linking.events, tracks.length_unit))
+    for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
       effective += "# " + line + "\n";
   io::write_text(path, effective);
 }

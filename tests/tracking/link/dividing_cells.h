@@ -18,6 +18,7 @@ namespace motes::testing {
 struct Life {
   double step = 0.1;                          ///< standard deviation along each axis
   double division = 0, birth = 0, death = 0;  ///< probabilities per particle and frame
+  double half = 0.25;                         ///< distance of daughters from the middle between them
   double missed = 0, clutter = 0;             ///< probability per detection; share of false detections
   int cycle = 0;                              ///< least age of mothers born in the series
   double beside = 0;  ///< false tracks that begin beside a particle, per particle and frame
@@ -57,7 +58,7 @@ inline Lives live(const Life& life, std::uint64_t seed) {
       const bool old = tracks[k].front().frame == 0 || std::ssize(tracks[k]) >= life.cycle;
       if (old && uniform(rng) < life.division) {
         const Vec3 v{normal(rng), normal(rng), normal(rng)};
-        const double half = (0.25 + 0.02 * normal(rng)) / std::hypot(v.x, v.y, v.z);
+        const double half = (life.half + 0.02 * normal(rng)) / std::hypot(v.x, v.y, v.z);
         for (const double side_of : {half, -half})
           begin(t, {p.x + side_of * v.x, p.y + side_of * v.y, p.z + side_of * v.z},
                 static_cast<std::int64_t>(k));

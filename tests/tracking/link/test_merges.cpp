@@ -81,7 +81,7 @@ TEST_CASE("particles that merge: both tracks end and name the merged particle") 
   const TrackSet truth = testing::reversed(dividing, life.frames);
   const std::vector<Detections> merging = testing::reversed(frames);
   const SeriesLinks links = linked(merging, Events::merges);
-  INFO("found " << links.merges.found << ", misplaced " << links.merges.misplaced);
+  INFO("found " << links.merges.found << ", misplaced " << links.merges.misplaced.value_or(0));
   REQUIRE(links.merges.significant);
   CHECK_FALSE(links.divisions.significant);
   for (const Division& d : links.merges.list) {
@@ -136,8 +136,9 @@ TEST_CASE("particles that neither merge nor divide get no event") {
   life.birth = life.death = 0.05;
   life.missed = life.clutter = 0.1;
   const SeriesLinks links = linked(live(life, 1).frames, Events::merges);
-  INFO("divisions " << links.divisions.found << ", misplaced " << links.divisions.misplaced << "; merges "
-                    << links.merges.found << ", misplaced " << links.merges.misplaced);
+  INFO("divisions " << links.divisions.found << ", misplaced " << links.divisions.misplaced.value_or(0)
+                    << "; merges " << links.merges.found << ", misplaced "
+                    << links.merges.misplaced.value_or(0));
   CHECK(links.divisions.list.empty());
   CHECK(links.merges.list.empty());
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
@@ -22,7 +23,7 @@ namespace {
 using matching::Index;
 
 /// Largest distance of daughters from each other and from their mother, in spacings.
-constexpr double kReach = 2.5;
+constexpr double kReach = 4;
 /// The scale of links is the median over the surrounding frames that hold this many.
 constexpr std::size_t kScaleSample = 100;
 constexpr double kLeastScale = 0.005;
@@ -68,6 +69,17 @@ View view_of(const SeriesPoints& points, const SeriesLinking& linking, Sight sig
   return view;
 }
 
+/// [points] For each point the mean move of the others; 0 if no other is known.
+std::vector<Vec3> moves_of_others(const PointMoves& moves) {
+  std::vector<Vec3> out(moves.move.size());
+  const Vec3 sum = std::accumulate(moves.move.begin(), moves.move.end(), Vec3{});  // unknown moves are 0
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const std::size_t others = moves.count - (moves.known[k] != 0 ? 1 : 0);
+    if (others > 0) out[k] = (1 / static_cast<double>(others)) * (sum - moves.move[k]);
+  }
+  return out;
+}
+
 DivisionPair pair_of(const View& view, const SeriesLists& lists, std::int32_t t, bool neighbours) {
   const SeriesPoints& points = view.points;
   DivisionPair out;
@@ -85,8 +97,10 @@ DivisionPair pair_of(const View& view, const SeriesLists& lists, std::int32_t t,
   std::vector<Vec3> field(size);
   Execution one;
   one.threads = 1;
-  if (neighbours && moves.count >= kLeastFieldSources)
-    field = local_field_among(one, points.frame(t), lists[at(t)], moves, false);
+  if (neighbours)
+    field = moves.count < kLeastFieldSources
+                ? moves_of_others(moves)
+                : local_field_among(one, points.frame(t), lists[at(t)], moves, false);
   for (std::size_t k = 0; k < size; ++k) {
     const Index i = out.from + static_cast<Index>(k);
     out.expected.push_back(points.at[at(i)] + field[k]);

@@ -15,6 +15,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/radial_density.h>
 
+#include "tracking/link/events/division_chance.h"
 #include "tracking/link/events/division_scene.h"
 #include "tracking/score/assign.h"
 
@@ -216,13 +217,9 @@ namespace {
 using matching::Index;
 
 constexpr int kRounds = 6;
-/// Divisions are significant if at least this many are found, if they exceed those by chance by this many
-/// standard deviations, and if chance explains at most this share.
-constexpr std::int64_t kLeastDivisions = 5;
-constexpr double kSurely = 3, kMostByChance = 0.5;
-/// A false division cuts a true link. kMostCut is the largest expected share of links lost. Gains are too
-/// optimistic: in embryos the log odds of true divisions were kCutShift + kCutSlope * gain.
-constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
+/// A false division cuts a true link, so at most this share is expected to be false. Gains are too
+/// optimistic: in embryos the log odds of true divisions were kTrueShift + kTrueSlope * gain.
+constexpr double kMostFalse = 0.15, kTrueShift = 0.2, kTrueSlope = 0.4;
 
 /// Number of links on which the two predictions of mothers are compared.
 constexpr std::int64_t kMotionSample = 20'000;
@@ -250,15 +247,21 @@ DivisionSearch search(const Execution& execution, detail::DivisionScene& scene) 
   return out;
 }
 
-/// Keeps the most certain divisions, as many as kMostCut allows.
-void leave_sure(std::int64_t links, std::vector<Division>& list) {
+detail::SearchGains gains_of(const DivisionSearch& search, const detail::DivisionScene& scene) {
+  detail::SearchGains out{{}, scene.starts};
+  for (const std::size_t k : search.chosen)
+    out.gain.push_back(detail::division_gain(search.model, scene, scene.candidates[k]));
+  return out;
+}
+
+/// Keeps the most certain divisions, as many as kMostFalse allows.
+void leave_sure(std::vector<Division>& list) {
   std::sort(list.begin(), list.end(), [](const Division& a, const Division& b) {
     return std::tuple(-a.gain, a.mother) < std::tuple(-b.gain, b.mother);
   });
-  double cut = 0;
+  double expected_false = 0, kept = 0;
   const auto end = std::find_if(list.begin(), list.end(), [&](const Division& d) {
-    return (cut += 1 / (1 + std::exp(kCutShift + kCutSlope * d.gain))) >
-           kMostCut * static_cast<double>(links);
+    return (expected_false += 1 / (1 + std::exp(kTrueShift + kTrueSlope * d.gain))) > kMostFalse * ++kept;
   });
   list.erase(end, list.end());
 }
@@ -291,9 +294,9 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
     return division_scene(execution, points, linking, motion, spacings, log_odds, sight);
   };
-  const auto count = [&](const DivisionMotion& motion, Sight sight) {
+  const auto chance = [&](const DivisionMotion& motion, Sight sight) {
     DivisionScene scene = scene_of(motion, sight);
-    return std::ssize(search(execution, scene).chosen);
+    return gains_of(search(execution, scene), scene);
   };
   // Some frames decide which of the two predictions is closer to the links.
   const auto step = static_cast<std::int32_t>(
@@ -307,22 +310,26 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   if (step > 1) motion = motion_of(merges);
   DivisionScene scene = scene_of(motion, {.backwards = merges});
   const DivisionSearch seen = search(execution, scene);
+  const SearchGains found = gains_of(seen, scene);
   out.model = seen.model;
-  out.found = std::ssize(seen.chosen);
+  out.found = std::ssize(found.gain);
   out.significant = accept == Accept::all;
-  if (accept != Accept::all && out.found >= kLeastDivisions) {
-    out.misplaced = count(motion, {.backwards = merges, .misplaced = true});
-    if (accept == Accept::significant) out.backwards = count(motion_of(!merges), {.backwards = !merges});
-    const auto found = static_cast<double>(out.found), chance = out.by_chance();
-    out.significant = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
+  if (accept != Accept::all && out.found > 0) {
+    const SearchGains misplaced = chance(motion, {.backwards = merges, .misplaced = true});
+    out.misplaced = explained_by(misplaced, found);
+    if (accept == Accept::significant)
+      out.backwards = explained_by(chance(motion_of(!merges), {.backwards = !merges}), found);
+    out.significant = exceed_chance(found, misplaced, out.by_chance());
   }
   if (!out.significant) return out;
-  for (const std::size_t k : seen.chosen) {
-    const detail::DivisionCandidate& c = scene.candidates[k];
-    out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
-                        detail::division_gain(seen.model, scene, c)});
+  for (std::size_t k = 0; k < found.gain.size(); ++k) {
+    const detail::DivisionCandidate& c = scene.candidates[seen.chosen[k]];
+    out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start), found.gain[k]});
   }
-  if (accept == Accept::significant) leave_sure(scene.links, out.list);
+  if (accept == Accept::significant) {
+    leave_sure(out.list);
+    out.significant = !out.list.empty();
+  }
   std::sort(out.list.begin(), out.list.end(),
             [](const Division& a, const Division& b) { return a.mother < b.mother; });
   return out;

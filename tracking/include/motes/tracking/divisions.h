@@ -20,11 +20,13 @@
 ///
 /// Chance also makes patterns that look like divisions. Cells do not merge, so the same search over the
 /// reversed series counts what chance makes. A third search, with the starts exchanged between frames, counts
-/// what a growing number of tracks makes. Divisions are significant only if they are clearly more than either
-/// count.
+/// what a growing number of tracks makes. Divisions are significant only if they are clearly more, and
+/// likelier, than either finds.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,8 +60,8 @@ struct DivisionModel {
   double end = 0.01;    ///< of detections that end one
   /// Scale of the distance between the daughters' midpoint and the mother's expected position.
   double middle = 0.2;
-  double separation = 0.7;  ///< median distance between daughters
-  double spread = 0.3;      ///< of that distance: 1.48 median absolute deviations
+  double separation = 1;  ///< median distance between daughters
+  double spread = 0.7;    ///< of that distance: 1.48 median absolute deviations
   /// Nats of evidence by class of three traits: frames since the mother's birth, frames until the second
   /// daughter ends or divides, and her odds of being a particle. Empty: none.
   std::array<std::vector<double>, kTraits> evidence;
@@ -69,12 +71,13 @@ struct Divisions {
   std::vector<Division> list;  ///< in order of mother; empty if divisions are not significant
   DivisionModel model;         ///< that the search ended with
   std::int64_t found = 0;      ///< number of divisions that the search found
-  std::int64_t backwards = 0;  ///< the same in the reversed series
-  std::int64_t misplaced = 0;  ///< the same with starts exchanged between frames
-  bool neighbours = false;     ///< whether mothers are expected to move like their neighbours
-  bool significant = false;    ///< `found` is clearly more than `backwards` and `misplaced`
-  /// Divisions that chance explains.
-  double by_chance() const { return static_cast<double>(backwards > misplaced ? backwards : misplaced); }
+  /// How many of them the reversed series and starts exchanged between frames explain: twice the number of
+  /// divisions found there that are as likely as the median of these. None: not searched.
+  std::optional<std::int64_t> backwards, misplaced;
+  bool neighbours = false;   ///< whether mothers are expected to move like their neighbours
+  bool significant = false;  ///< they are clearly more, and likelier, than those by chance
+  /// The larger of the two numbers; 0 if neither is known.
+  std::int64_t by_chance() const { return std::max(backwards.value_or(0), misplaced.value_or(0)); }
 };
 
 /// The divisions of a linked series. `assume_significant`: omit the comparison with chance. The same for any
