@@ -16,7 +16,6 @@
 #include <motes/base/workspace.h>
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/choice/spots_nearby.h"
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/filter/frame_rows.h"
 #include "tracking/detect/filter/hot_voxels.h"
@@ -207,21 +206,6 @@ void note_shapes(const Task& task, const Detections& found, DetectionReport& rep
   if (doubt) report.warnings.push_back(*doubt);
 }
 
-/// Whether objects of the filter's radius at these places touch at most, by the median distance of neighbours.
-/// (Gaps between bright rings have maxima nearer to each other.) O(n).
-bool are_apart(const Filter& filter, const std::vector<Peak>& peaks) {
-  constexpr double kLeast = 1.6;  // in radii
-  std::vector<Voxel> places;
-  places.reserve(peaks.size());
-  for (const Peak& peak : peaks)
-    places.push_back({std::lround(peak.z), std::lround(peak.y), std::lround(peak.x)});
-  const detect::SpotsNearby nearby(filter, places, kLeast * std::sqrt(filter.dimensions));
-  std::size_t apart = 0;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (!nearby.any_within(places[i], [i](std::size_t k) { return k != i; })) ++apart;
-  return 2 * apart >= places.size();
-}
-
 /// Touching objects hardly respond to a filter of their size. Takes the spots of a finer one instead if these
 /// are a crowd, far more, and no nearer to each other than objects can be.
 void search_finer(const Execution& execution, SpotSearch& search, const Task& task, Filter& filter,
@@ -238,7 +222,7 @@ void search_finer(const Execution& execution, SpotSearch& search, const Task& ta
   respond(finer);
   Spots found = spots_at(execution, search, task, finer);
   if (found.crowd && found.peaks.size() >= kFarMore * std::max<std::size_t>(1, spots.peaks.size()) &&
-      are_apart(filter, found.peaks)) {
+      detect::are_apart(filter, found.peaks)) {
     filter = finer;
     spots = std::move(found);
   } else {

@@ -211,3 +211,15 @@ TEST_CASE("gaps between touching rings are not spots of the rings' radius", "[de
   options.radius_um = {radius, radius, radius};
   CHECK(tracking::detect_spots(kTwo, confocal(shape, rings, radius, random, 0.75), options).size() < 10);
 }
+
+TEST_CASE("hollow balls are found without a radius, not the gaps between them", "[detect][packings]") {
+  const Shape3 shape{64, 192, 192};
+  Random random(1);
+  const std::vector<Spot> balls = packed(shape, 9, 75, random);
+  const VolumeFrame frame = confocal(shape, balls, 9, random, 0.7);
+  const auto estimate = tracking::estimate_radius(kTwo, frame, tracking::Polarity::bright);
+  DetectionOptions options;
+  options.radius_um = estimate.value_or(Vec3{1, 1, 1});
+  INFO("estimate " << options.radius_um.x);
+  CHECK(f1_of(tracking::detect_spots(kTwo, frame, options), balls, 9) > 0.8);
+}

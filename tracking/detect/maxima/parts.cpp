@@ -26,6 +26,7 @@ constexpr double kInsideSeen = 3;     // sigma in voxels: diffraction-limited sp
 constexpr double kBroad = 12;         // sigma in voxels: response then has rounding errors that form maxima;
 constexpr double kSame = 1;           // those closer than this are one, in sigma
 constexpr double kPartsReach = 4;     // largest distance of parts, in sigma
+constexpr double kApart = 1.6;        // least median distance of the nearest neighbour of objects, in radii
 constexpr double kValley = 0.1;       // least depth of a valley, relative to the response
 constexpr int kValleySteps = 8;       // places examined between two maxima
 constexpr double kKernelReach = 2.5;  // reach of the smoothing kernel, in its sigma
@@ -127,6 +128,15 @@ void drop_same(const Filter& filter, Spots& spots) {
 }
 
 }  // namespace
+
+bool are_apart(const Filter& filter, const std::vector<Peak>& peaks) {
+  const std::vector<Voxel> places = places_of(peaks);
+  const SpotsNearby nearby(filter, places, kApart * std::sqrt(filter.dimensions));
+  std::size_t apart = 0;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!nearby.any_within(places[i], [i](std::size_t k) { return k != i; })) ++apart;
+  return 2 * apart >= places.size();
+}
 
 void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
                 Spots& spots) {

@@ -16,4 +16,8 @@ namespace motes::tracking::detect {
 void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
                 Spots& spots);
 
+/// Whether objects of the filter's radius fit at these places, by the median distance of nearest neighbours.
+/// (Gaps between touching rings, and parts of objects, are nearer to each other.) O(n).
+bool are_apart(const Filter& filter, const std::vector<Peak>& peaks);
+
 }  // namespace motes::tracking::detect

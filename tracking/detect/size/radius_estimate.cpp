@@ -41,6 +41,7 @@
 #include "tracking/detect/fit/gaussian_fit.h"
 #include "tracking/detect/fit/refine.h"
 #include "tracking/detect/maxima/maxima.h"
+#include "tracking/detect/maxima/parts.h"
 #include "tracking/detect/size/evidence.h"
 #include "tracking/detect/size/rival_size.h"
 #include "tracking/detect/size/scale_space.h"
@@ -365,7 +366,7 @@ std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame
     return small && is_voxel(frame, *small) ? std::nullopt : small;
   }
   const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
-  objects = kFarMore * now < rung->objects.size();
+  objects = kFarMore * now < rung->objects.size() && detect::are_apart(rung->filter, rung->objects);
   return objects ? std::optional(rung->sigma) : std::nullopt;
 }
 
@@ -386,7 +387,7 @@ std::optional<Sigma> sigma_of_fits(const Execution& execution, const VolumeFrame
   for (const Rung* rung : best) {
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
-    if (!sigma && !rung->crowd) continue;
+    if (!sigma && (!rung->crowd || !detect::are_apart(rung->filter, rung->peaks))) continue;
     if (sigma && is_voxel(frame, *sigma) && median_over(*rung) < kClearScore) continue;
     const Sigma wide = sigma ? widened(execution, frame, polarity, *rung, *sigma) : rung->sigma;
     const Sigma width = rung->crowd ? width_of_crowd(execution, frame, polarity, *rung, wide) : wide;
