@@ -142,3 +142,25 @@ TEST_CASE("peaks of skewed noise are not repaired as hot voxels, nor found as sp
   CHECK(motes::tracking::detect_spots(two, skewed, options).size() <= 1);
   CHECK(motes::tracking::detect_spots(two, hot, options).size() <= 1);
 }
+
+TEST_CASE("speckle has no objects as wide as its grains", "[detect]") {
+  const Shape3 shape{48, 128, 128};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    testing::Random random(seed);
+    testing::Field light(static_cast<std::size_t>(shape.voxels()), 80);
+    for (int part = 0; part < 2; ++part) {
+      testing::Field field(light.size());
+      for (double& v : field) v = 67 * random.normal();  // smoothed: mean square 10
+      field = testing::smoothed(field, shape, {2, 2, 2});
+      for (std::size_t i = 0; i < light.size(); ++i) light[i] += field[i] * field[i];
+    }
+    const VolumeFrame frame = testing::float_frame(shape, testing::photons(light, random));
+    const auto estimate = tracking::estimate_radius(Execution{2}, frame, tracking::Polarity::bright);
+    DetectionOptions options;
+    options.radius_um = estimate.value_or(Vec3{6, 6, 6});
+    const auto found = tracking::detect_spots(Execution{2}, frame, options).size();
+    INFO("seed " << seed << ", radius " << options.radius_um.x);
+    CHECK(found < 50);
+    if (seed > 1) CHECK_FALSE(estimate);
+  }
+}

@@ -3,7 +3,8 @@
 ///
 /// Level. The lowest response above the widest gap with possible noise below it: the response above the gap
 /// is beyond a Rayleigh tail with the median and the upper tenth of those below. Without such a gap, the
-/// level is the first valley beyond white noise.
+/// level is the first valley far beyond white noise. Without one nothing tells objects from a skewed texture,
+/// such as speckle.
 
 #include "tracking/detect/choice/resolved_spots.h"
 
@@ -77,6 +78,7 @@ bool take_resolved(const Filter& filter, const Shape3& shape, const ScoredMaxima
   if (!are_higher({noise, responses.end()}, std::move(low))) return false;
   const std::optional<double> gap = above_gap(responses, white);
   const double least = gap ? *gap : first_valley(responses, white);
+  if (!gap && least < kWideGap * white) return false;
   std::vector<double> scores;
   std::size_t round = 0;
   for (const LikelySpot& one : all) {

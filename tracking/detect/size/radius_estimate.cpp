@@ -159,6 +159,18 @@ std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity
   return ladder;
 }
 
+/// The median ratio of the spots' scores to the level.
+double median_over(const Rung& rung) {
+  std::vector<double> over;
+  for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
+  return quantile(over, 0.5);
+}
+
+/// A second ladder has as many chances to see spots in texture, so only crowds and clear spots count.
+void drop_unclear(Rung& rung) {
+  if (!rung.crowd && (rung.spots.empty() || median_over(rung) < kClearScore)) rung.evidence = 0;
+}
+
 /// The rungs at which spots stand out, in falling order of how much they do.
 std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
   std::vector<const Rung*> best;
@@ -251,13 +263,6 @@ Sigma width_at(OtherSize other, double share, const Sigma& base) {
 bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
   return sigma[0] < kVoxelWidth * std::min(frame.voxel_um.x, frame.voxel_um.y) &&
          (frame.shape.nz == 1 || sigma[2] < kVoxelWidth * frame.voxel_um.z);
-}
-
-/// The median ratio of the spots' scores to the level.
-double median_over(const Rung& rung) {
-  std::vector<double> over;
-  for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
-  return quantile(over, 0.5);
 }
 
 /// Spots far wider than their rung's scale may be parts of wider spots. They are searched again at their
@@ -423,6 +428,7 @@ std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFra
   if (!(range.high > range.low)) return std::nullopt;
   for (const double higher : {0.0, 0.5}) {
     result.ladder = climb(execution, result.frame, polarity, higher);
+    if (higher > 0) std::ranges::for_each(result.ladder, drop_unclear);
     bool unclear = false;
     const auto fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, unclear);
     failed = unclear || (!fitted && failed);
