@@ -31,6 +31,8 @@ constexpr double kFirstMean = 0.03, kFirstShare = 1.0 / kCandidates;
 /// Displacements persist if the mean is below this.
 constexpr double kMostMean = 0.3;
 constexpr int kMixtureRounds = 50, kRounds = 4;
+/// They are estimated from the candidates of about this many detections.
+constexpr std::size_t kMixtureSample = 2000;
 /// Share of links that another straight link follows: the particle may be missed, end or turn.
 constexpr double kGoOn = 0.9;
 /// Particles that rest bend less than others. Those that bend more are found among the rest, in another pass.
@@ -46,6 +48,12 @@ struct Candidate {
   double log_odds() const { return before + after - std::log(static_cast<double>(kCandidates - 1)); }
 };
 
+/// Two links that meet, and the square of their bend.
+struct Meeting {
+  std::uint32_t in, out;  ///< candidates
+  float square;
+};
+
 /// Forward and backward sums over all straight tracks, as if particles did not exclude each other.
 class StraightLinks {
  public:
@@ -56,6 +64,7 @@ class StraightLinks {
     find_candidates(execution);
     if (!(variance_ > 0)) return out;
     for (int round = 0; round < kRounds; ++round) {
+      if (variance_ > listed_) list_meetings(execution);
       sum_tracks(execution);
       out = take();
       update_variance(out);
@@ -80,6 +89,7 @@ class StraightLinks {
         trees[at(t)] = std::make_unique<NearPoints>(points);
     });
     std::vector<std::vector<double>> chances(at(frames)), squares(at(frames));
+    const auto step = static_cast<Index>(std::max<std::size_t>(1, points_.size() / kMixtureSample));
     parallel_for(thread_count(execution), frames - 1, [&](std::int64_t t) {
       const NearPoints *next = trees[at(t) + 1].get(),
                        *after = t + 2 < frames ? trees[at(t) + 2].get() : nullptr;
@@ -92,7 +102,7 @@ class StraightLinks {
         for (std::size_t k = 0; k < n; ++k) {
           const Index j = points_.offset[at(t) + 1] + static_cast<Index>(index[k]);
           found[at(t)].push_back({i, j});
-          if (after == nullptr) continue;
+          if (after == nullptr || i % step != 0) continue;
           const double d = after->nearest_squared(where(j) + (where(j) - where(i)), kFar);
           chances[at(t)].push_back(points_.density_at(at(j)) * ball_volume(points_.dims, std::sqrt(d))),
               squares[at(t)].push_back(d);
@@ -101,7 +111,7 @@ class StraightLinks {
     });
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     for (auto& of_frame : found) candidates_.insert(candidates_.end(), of_frame.begin(), of_frame.end());
-    into_.resize(points_.size());
+    into_.resize(points_.size()), meetings_.resize(points_.size());
     for (std::size_t k = 0; k < candidates_.size(); ++k) into_[at(candidates_[k].to)].push_back(k);
     fit_mixture(chances, squares);
   }
@@ -128,35 +138,55 @@ class StraightLinks {
     variance_ = square / points_.dims;
   }
 
-  /// Likelihood of detection k after the link from i to j, as a ratio to chance.
-  double ratio(Index i, Index j, Index k) const {
-    const double square = squared_length(bend(i, j, k));
-    if (square > kFarBend * kFarBend * variance_) return 0;
-    return unit_ / points_.density_at(at(k)) * std::exp(-0.5 * square / variance_);
+  /// Lists the pairs of links that meet at each detection and bend little, in order of the link in, then out.
+  void list_meetings(const Execution& execution) {
+    listed_ = variance_;
+    const double most = kFarBend * kFarBend * listed_;
+    parallel_for(thread_count(execution), std::ssize(meetings_), [&](std::int64_t point) {
+      std::vector<Meeting>& list = meetings_[at(point)];
+      list.clear();
+      for (const std::size_t in : into_[at(point)])
+        for (std::int64_t out = first_[at(point)]; out < first_[at(point) + 1]; ++out) {
+          const double square =
+              squared_length(bend(candidates_[in].from, static_cast<Index>(point), candidates_[at(out)].to));
+          if (square <= most)
+            list.push_back({static_cast<std::uint32_t>(in), static_cast<std::uint32_t>(out),
+                            static_cast<float>(square)});
+        }
+    });
+  }
+
+  /// Likelihood of the second link after the first, as a ratio to chance.
+  double ratio(const Meeting& m) const {
+    if (m.square > kFarBend * kFarBend * variance_) return 0;
+    return unit_ / points_.density_at(at(candidates_[m.out].to)) *
+           std::exp(-0.5 * double{m.square} / variance_);
   }
 
   void sum_tracks(const Execution& execution) {
     unit_ = std::pow(2 * std::numbers::pi * variance_, -0.5 * points_.dims);
     const std::int32_t frames = points_.frames();
-    const auto of_frame = [&](std::int32_t t, const auto& body) {
-      const std::int64_t begin = first_[at(points_.offset[at(t)])],
-                         end = first_[at(points_.offset[at(t) + 1])];
-      parallel_for(thread_count(execution), end - begin,
-                   [&](std::int64_t k) { body(candidates_[at(begin + k)]); });
+    const auto each_of_frame = [&](std::int32_t t, const auto& body) {
+      const Index begin = points_.offset[at(t)], end = points_.offset[at(t) + 1];
+      parallel_for(thread_count(execution), end - begin, [&](std::int64_t k) { body(at(begin + k)); });
     };
-    for (std::int32_t t = frames - 3; t >= 0; --t)
-      of_frame(t, [&](Candidate& c) {
-        double sum = 0;
-        for (std::int64_t k = first_[at(c.to)]; k < first_[at(c.to) + 1]; ++k)
-          sum += ratio(c.from, c.to, candidates_[at(k)].to) * std::exp(candidates_[at(k)].after);
-        c.after = std::min(kSure, std::log(1 - kGoOn + kGoOn * sum));
+    const auto sure = [](double sum) { return std::min(kSure, std::log(1 - kGoOn + kGoOn * sum)); };
+    for (std::int32_t t = frames - 2; t > 0; --t)
+      each_of_frame(t, [&](std::size_t j) {
+        for (const std::size_t in : into_[j]) candidates_[in].after = 0;
+        for (const Meeting& m : meetings_[j])
+          if (const double r = ratio(m); r > 0)
+            candidates_[m.in].after += r * std::exp(candidates_[m.out].after);
+        for (const std::size_t in : into_[j]) candidates_[in].after = sure(candidates_[in].after);
       });
     for (std::int32_t t = 1; t + 1 < frames; ++t)
-      of_frame(t, [&](Candidate& c) {
-        double sum = 0;
-        for (const std::size_t k : into_[at(c.from)])
-          sum += ratio(candidates_[k].from, c.from, c.to) * std::exp(candidates_[k].before);
-        c.before = std::min(kSure, std::log(1 - kGoOn + kGoOn * sum));
+      each_of_frame(t, [&](std::size_t j) {
+        for (std::int64_t out = first_[j]; out < first_[j + 1]; ++out) candidates_[at(out)].before = 0;
+        for (const Meeting& m : meetings_[j])
+          if (const double r = ratio(m); r > 0)
+            candidates_[m.out].before += r * std::exp(candidates_[m.in].before);
+        for (std::int64_t out = first_[j]; out < first_[j + 1]; ++out)
+          candidates_[at(out)].before = sure(candidates_[at(out)].before);
       });
   }
 
@@ -191,7 +221,9 @@ class StraightLinks {
   std::vector<std::int64_t> first_;  ///< [points + 1] of a detection's candidates
   std::vector<Candidate> candidates_;
   std::vector<std::vector<std::size_t>> into_;
-  double variance_ = 0, unit_ = 0;  ///< of a bend along each axis, and the density of no bend
+  std::vector<std::vector<Meeting>> meetings_;  ///< [points]
+  double listed_ = 0;                           ///< the variance for which these are listed
+  double variance_ = 0, unit_ = 0;              ///< of a bend along each axis, and the density of no bend
 };
 
 }  // namespace
