@@ -28,6 +28,10 @@ constexpr std::size_t kSpacings = 3, kBinsOfSpacing = 12, kBins = kSpacings * kB
 /// A peak of false detections has at least this height and is nearer than this many spacings; the minimum
 /// behind it is lower by at least this factor and nearer than this many spacings.
 constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthestMinimum = 1.5;
+/// Every kGlance-th frame is looked at first, if these are at least kFramesToGlance: without a peak of
+/// kGlancedPeak there, there is none.
+constexpr std::size_t kGlance = 4, kFramesToGlance = 3;
+constexpr double kGlancedPeak = 1.5;
 constexpr double kRowPerSpacing = 1;
 /// Least number of pairs within the peak.
 constexpr double kLeastPairs = 100;
@@ -35,20 +39,37 @@ constexpr double kLeastPairs = 100;
 /// around a particle.
 constexpr double kMostWithin = 64;
 
-/// The first minimum of g behind a short-range peak, in units of the last bin's end; 0: no such peak.
-double first_minimum(const std::array<double, kBins>& pairs, int dims) {
-  std::array<double, kBins> g{}, smooth{};
+using Bins = std::array<double, kBins>;
+
+/// A smoothed pair correlation, and its level at long range.
+struct Correlation {
+  Bins smooth{};
+  double level = 0;
+  /// The bin of the highest value at short range.
+  std::size_t peak() const {
+    constexpr auto kFarthest = static_cast<std::ptrdiff_t>(kFarthestPeak * kBinsOfSpacing);
+    return at(std::max_element(smooth.begin(), smooth.begin() + kFarthest) - smooth.begin());
+  }
+};
+
+Correlation correlation_of(const Bins& pairs, int dims) {
+  Correlation out;
+  Bins g{};
   for (std::size_t k = 0; k < kBins; ++k)
     g[k] = pairs[k] /
            (ball_volume(dims, static_cast<double>(k + 1)) - ball_volume(dims, static_cast<double>(k)));
   for (std::size_t k = 0; k < kBins; ++k)
-    smooth[k] = 0.25 * g[k > 0 ? k - 1 : 0] + 0.5 * g[k] + 0.25 * g[std::min(k + 1, kBins - 1)];
-  const double level =
-      std::accumulate(smooth.end() - kBins / 4, smooth.end(), 0.0) / static_cast<double>(kBins / 4);
-  const auto farthest = static_cast<std::size_t>(kFarthestPeak * kBinsOfSpacing);
-  const auto peak =
-      at(std::max_element(smooth.begin(), smooth.begin() + static_cast<std::ptrdiff_t>(farthest)) -
-         smooth.begin());
+    out.smooth[k] = 0.25 * g[k > 0 ? k - 1 : 0] + 0.5 * g[k] + 0.25 * g[std::min(k + 1, kBins - 1)];
+  out.level =
+      std::accumulate(out.smooth.end() - kBins / 4, out.smooth.end(), 0.0) / static_cast<double>(kBins / 4);
+  return out;
+}
+
+/// The first minimum of g behind a short-range peak, in units of the last bin's end; 0: no such peak.
+double first_minimum(const Bins& pairs, int dims) {
+  const Correlation correlation = correlation_of(pairs, dims);
+  const auto& [smooth, level] = correlation;
+  const std::size_t peak = correlation.peak();
   const double within =
       std::accumulate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(peak) + 1, 0.0);
   if (!(level > 0) || smooth[peak] < kLeastPeak * level || within < kLeastPairs) return 0;
@@ -58,20 +79,13 @@ double first_minimum(const std::array<double, kBins>& pairs, int dims) {
   return 0;
 }
 
-/// Exclusion radius of a block of frames; 0: none.
-double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& frames) {
-  std::vector<double> densities;
-  std::size_t all = 0;
-  for (const std::int32_t t : frames) {
-    if (points.frame(t).size() > 1) densities.push_back(points.density[at(t)]);
-    all += points.frame(t).size();
-  }
-  if (densities.empty() || all < kLeastOfBlock) return 0;
-  const double spacing = std::pow(quantile(densities, 0.5), -1.0 / points.dims);
+/// Pairs by distance around every `step`-th detection of these frames, of which there are `sampled`.
+Bins pairs_in(const SeriesPoints& points, const std::vector<std::int32_t>& frames, double spacing,
+              std::size_t step, std::size_t& sampled) {
   const double reach = static_cast<double>(kSpacings) * spacing;
-  const std::size_t step = std::max<std::size_t>(1, all / kSampleOfBlock);
-  std::array<double, kBins> pairs{};
-  std::size_t number = 0, sampled = 0;
+  Bins pairs{};
+  std::size_t number = 0;
+  sampled = 0;
   for (const std::int32_t t : frames) {
     const auto frame = points.frame(t);
     if (frame.size() < 2) continue;
@@ -87,6 +101,28 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
       });
     }
   }
+  return pairs;
+}
+
+/// Exclusion radius of a block of frames; 0: none.
+double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& frames) {
+  std::vector<double> densities;
+  std::size_t all = 0;
+  for (const std::int32_t t : frames) {
+    if (points.frame(t).size() > 1) densities.push_back(points.density[at(t)]);
+    all += points.frame(t).size();
+  }
+  if (densities.empty() || all < kLeastOfBlock) return 0;
+  const double spacing = std::pow(quantile(densities, 0.5), -1.0 / points.dims);
+  const std::size_t step = std::max<std::size_t>(1, all / kSampleOfBlock);
+  std::size_t sampled = 0;
+  if (frames.size() >= kFramesToGlance * kGlance) {
+    std::vector<std::int32_t> some;
+    for (std::size_t k = 0; k < frames.size(); k += kGlance) some.push_back(frames[k]);
+    const Correlation seen = correlation_of(pairs_in(points, some, spacing, step, sampled), points.dims);
+    if (!(seen.smooth[seen.peak()] > kGlancedPeak * seen.level)) return 0;
+  }
+  const Bins pairs = pairs_in(points, frames, spacing, step, sampled);
   const double minimum = first_minimum(pairs, points.dims);
   const double within =
       std::accumulate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(minimum), 0.0);
