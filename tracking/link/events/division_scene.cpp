@@ -161,6 +161,7 @@ std::vector<DivisionCandidate> candidates_of(const View& view, const DivisionPai
   const GateGrid grid(places, kReach * unit);
   const auto later = std::span(view.points.at).subspan(at(pair.to), at(pair.to_end - pair.to));
   const LocalDensity density(later, dims, unit);
+  std::vector<double> density_at(starts.size(), 0);  // 0: not known yet
   std::vector<std::size_t> near;
   for (Index i = pair.from; i < pair.from_end; ++i) {
     const Vec3& expected = pair.expected[at(i - pair.from)];
@@ -178,7 +179,8 @@ std::vector<DivisionCandidate> candidates_of(const View& view, const DivisionPai
       c.apart = length_of(place - other) / unit;
       c.residual = length_of(place - expected) / unit;
       c.scale = std::max(scale / unit, kLeastScale);
-      c.density = density(other);
+      if (density_at[s] == 0) density_at[s] = density(other);
+      c.density = density_at[s];
       if (c.apart < kReach) out.push_back(c);
     };
     for (const std::size_t s : near) {

@@ -222,7 +222,7 @@ constexpr int kRounds = 6;
 constexpr double kMostFalse = 0.15, kTrueShift = 0.2, kTrueSlope = 0.4;
 
 /// Number of links on which the two predictions of mothers are compared.
-constexpr std::int64_t kMotionSample = 20'000;
+constexpr std::int64_t kMotionSample = 5'000;
 
 /// The result of one search.
 struct DivisionSearch {
