@@ -166,3 +166,49 @@ TEST_CASE("a large series' links are the same for any thread count and with any 
     CHECK(share_wrong(series, large) < (model == MotionModel::velocity ? 0.02 : 0.4));
   }
 }
+
+TEST_CASE("a part in time is the middle frames, and more than few of them") {
+  const auto still = [](int frames) {
+    return pool_points(
+        motes::testing::walkers_moved(100, frames, 6, [](std::mt19937_64&) { return [](Vec3&) {}; }).frames);
+  };
+  const SeriesPoints points = still(60);
+  const auto part = middle_frames(points, 5999, 4);
+  REQUIRE(part);
+  CHECK(part->first_frame == 21);
+  CHECK(part->points.frames() == 18);  // 0.3 x 5,999 detections of 100 per frame
+  CHECK(std::ssize(part->points.at) == 1800);
+  CHECK(part->points.at.front() == points.at[2100]);
+  // 16 frames are few for links over 4.
+  const auto small = middle_frames(points, 1000, 4);
+  REQUIRE(small);
+  CHECK(small->points.frames() == 17);
+  CHECK_FALSE(middle_frames(points, 6000, 4));
+  CHECK_FALSE(middle_frames(still(42), 1000, 4));
+  CHECK(middle_frames(still(43), 1000, 4));
+}
+
+TEST_CASE("a long series is linked as well as if its model were chosen on all frames") {
+  const int particles = 150, frames = 60;
+  const auto check = [&](const Walkers& series, MotionModel expected) {
+    const SeriesLinks whole = linked(series, 1'000'000), large = linked(series, 6000),
+                      one = linked(series, 6000, MotionModel::automatic, 1);
+    INFO(static_cast<int>(expected) << ": wrong " << share_wrong(series, whole) << " and "
+                                    << share_wrong(series, large));
+    CHECK(whole.chosen_on == particles * frames);
+    CHECK(large.chosen_on < particles * frames / 3);
+    CHECK(whole.chosen == expected);
+    CHECK(large.chosen == expected);
+    CHECK(share_wrong(series, large) < share_wrong(series, whole) + 0.003);
+    CHECK(one.linking.next == large.linking.next);
+  };
+  check(keen_walkers(particles, frames, 0.6, 0.2, 1), MotionModel::joint);
+  check(motes::testing::walkers_moved(particles, frames, 4,
+                                      [](std::mt19937_64& rng) {
+                                        return [&rng](Vec3& p) {
+                                          std::normal_distribution<> shake(0, 0.15);
+                                          p = {p.x + shake(rng), p.y + shake(rng), p.z + shake(rng)};
+                                        };
+                                      }),
+        MotionModel::standing);
+}

@@ -8,6 +8,7 @@
 #include <motes/base/index.h>
 
 #include "tracking/link/large/blocks.h"
+#include "tracking/link/series/gap_shares.h"
 
 namespace motes::tracking {
 namespace {
@@ -20,6 +21,8 @@ constexpr std::int64_t kLeastOfFrame = 500;
 constexpr double kInner = 0.75;
 /// Least ratio of whole to part for which a part saves time.
 constexpr std::int64_t kTimes = 3;
+/// The same for a part in time.
+constexpr double kTimesInTime = 2.5;
 
 double median_of(const std::vector<Vec3>& points, double Vec3::*axis) {
   std::vector<double> values;
@@ -62,17 +65,23 @@ std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPo
   return part;
 }
 
-std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most) {
+std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most, int lags) {
+  const auto all = static_cast<std::int64_t>(points.size()), middle = all / 2;
+  if (all <= most) return std::nullopt;
   const auto wanted = static_cast<std::int64_t>(kShare * static_cast<double>(most));
-  const auto middle = static_cast<std::int64_t>(points.size() / 2);
   const auto frame_of = [&](std::int64_t place) {
     return std::upper_bound(points.offset.begin(), points.offset.end(), place) - points.offset.begin() - 1;
   };
-  const auto first = static_cast<std::int32_t>(frame_of(std::max<std::int64_t>(0, middle - wanted / 2)));
-  const auto last = static_cast<std::int32_t>(frame_of(middle + wanted / 2)) + 1;
-  if (kTimes * (last - first) > points.frames()) return std::nullopt;
-  SeriesBlock block = take_block(points, {.first = first, .last = last}, {});
-  MiddlePart part{{std::move(block.points), std::move(block.whole), {}}, {}, first};
+  auto first = frame_of(middle - wanted / 2), last = frame_of(middle + wanted / 2) + 1;
+  // The part must not count as a series of few frames.
+  auto frames = last - first;
+  while (few_frames(static_cast<std::int32_t>(frames), lags)) ++frames;
+  if (kTimesInTime * static_cast<double>(frames) > points.frames()) return std::nullopt;
+  first = std::clamp<std::int64_t>((first + last - frames) / 2, 0, points.frames() - frames);
+  last = first + frames;
+  SeriesBlock block = take_block(
+      points, {.first = static_cast<std::int32_t>(first), .last = static_cast<std::int32_t>(last)}, {});
+  MiddlePart part{{std::move(block.points), std::move(block.whole), {}}, {}, block.first_frame};
   part.points.inner.clear();
   return part;
 }

@@ -25,8 +25,9 @@ struct MiddlePart : SeriesPart {
 std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPoints& points,
                                       std::int64_t most);
 
-/// For series of many frames with few detections: all detections of frames in the middle, about 0.3 x `most`.
-/// None if these would be more than a third of the frames. O(frames + points of the part).
-std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most);
+/// For a series of more than `most` detections in many frames: all detections of some frames in the middle,
+/// about 0.3 x `most`, or more if these were few frames (few_frames) for links over `lags`. None if there are
+/// less than 2.5 times as many frames. O(frames + points of the part).
+std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most, int lags);
 
 }  // namespace motes::tracking

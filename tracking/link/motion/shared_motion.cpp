@@ -101,10 +101,9 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
 }
 
 void try_rotation(const Execution& execution, const SeriesOptions& options,
-                  const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out) {
+                  const std::function<void(int)>& done, bool few, int lags, Rounds& best, SeriesLinks& out) {
   Rounds rotation(execution, best.points(), options, done, out.rounds);
   rotation.share(best);
-  const bool few = best.points().size() <= kMostForAnyField;
   if (!rotation.start_by_rotation(lags, few ? nullptr : &best.solution_.linking)) return;
   if (few)
     rotation.along_rotation(lags, kPlainRounds);

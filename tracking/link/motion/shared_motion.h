@@ -31,9 +31,9 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
                int lags, Rounds& best, SeriesLinks& out);
 
 /// Replaces the rounds by those that start with a common rotation, if these are more likely: with rotations
-/// fitted to the links or, if there are many detections, with the motion of neighbours, which includes
-/// rotation.
+/// fitted to the links or, unless there are `few` detections in the series, with the motion of neighbours,
+/// which includes rotation.
 void try_rotation(const Execution& execution, const SeriesOptions& options,
-                  const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out);
+                  const std::function<void(int)>& done, bool few, int lags, Rounds& best, SeriesLinks& out);
 
 }  // namespace motes::tracking

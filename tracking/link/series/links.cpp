@@ -44,7 +44,9 @@ using matching::Index;
 /// field to.
 constexpr double kSmallSteps = 0.2;
 /// Rounds on all detections, starting with the parameters of a part.
-constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
+constexpr int kRoundsOn = 2, kJointRoundsOn = 4;
+/// In longer series, if no part in space is taken, the model is chosen on some frames.
+constexpr std::int64_t kMostToChooseInTime = 40'000;
 /// Limit of `automatic`: most candidates for velocity (1 microsecond each on two cores).
 constexpr std::int64_t kMostForVelocity = 100'000'000;
 /// Least gain by a field in a few pairs of frames, in nats per detection. Simulated particles that move
@@ -59,9 +61,9 @@ constexpr int kMostScalings = 3;
 constexpr double kLeastAxesGain = 0.01;
 
 /// The rounds with the motion of neighbours, which follow the rounds without prediction. They are accepted if
-/// they cost less than `enough`.
+/// they cost less than `enough`. `few`: of a small series, or a part of one.
 Rounds field_after(const Execution& execution, const SeriesOptions& options,
-                   const std::function<void(int)>& done, Rounds& plain, int most, double enough,
+                   const std::function<void(int)>& done, Rounds& plain, bool few, int most, double enough,
                    SeriesLinks& out) {
   const auto along = [&](SeriesLinking start) {
     Rounds field(execution, plain.points(), options, done, out.rounds);
@@ -70,7 +72,7 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
     return field;
   };
   const bool small_steps = plain.steps() < kSmallSteps;
-  if (small_steps && plain.points().size() > kMostForAnyField) return along(plain.solution_.linking);
+  if (small_steps && !few) return along(plain.solution_.linking);
   Rounds field = along(link_along_field(execution, plain.points(), options.solver, plain.lists()));
   if (!small_steps) return field;
   Rounds other = along(plain.solution_.linking);
@@ -93,7 +95,8 @@ struct PartChoice {
   std::optional<Rounds> other_start;  ///< see start_from_pairs
   std::optional<Rounds> apart;        ///< if particles move together: the rounds without that motion
   detail::Untried untried = {};
-  bool met = false;  ///< `other_start` met the first start
+  bool met = false;      ///< `other_start` met the first start
+  bool in_time = false;  ///< the part is some frames of a series that is not small
 };
 
 /// Links the series without prediction or, if asked for or more likely, with the motion of neighbours.
@@ -118,10 +121,10 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   if (options.model != MotionModel::automatic) return best;
   const double all = choice.times * static_cast<double>(points.size());
   out.evidence.coherence = best.coherence();
-  const bool few = points.size() <= kMostForAnyField;
+  const bool few = points.size() <= kMostForAnyField && !choice.in_time;
   if (out.evidence.coherence <= kLeastCoherence && (quick || !few)) {
     if (!quick && all <= kMostForField && !choice.untried.rotation && !(best.rests_ = rests(execution, best)))
-      try_rotation(execution, options, done, lags, best, out);
+      try_rotation(execution, options, done, few, lags, best, out);
     return best;
   }
   if (out.evidence.coherence <= kLeastCoherence && (best.rests_ = rests(execution, best))) return best;
@@ -132,7 +135,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   }
   if (may_follow(execution, options, best, out.evidence.coherence)) {
     const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastHiddenGain;
-    Rounds field = field_after(execution, options, done, best, lags, out.evidence.plain - least, out);
+    Rounds field = field_after(execution, options, done, best, few, lags, out.evidence.plain - least, out);
     out.evidence.field = field.cost_per_point();
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
     if (by_field) out.chosen = MotionModel::field, std::swap(best, field);
@@ -140,7 +143,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   }
   std::optional<Rounds> apart = few && !quick ? std::optional(best) : std::nullopt;
   if (few && !choice.untried.drift) try_drift(execution, options, done, lags, best, out);
-  if ((few || !quick) && !choice.untried.rotation) try_rotation(execution, options, done, lags, best, out);
+  if ((few || !quick) && !choice.untried.rotation)
+    try_rotation(execution, options, done, few, lags, best, out);
   if (out.drift || out.rotation) choice.apart = out.drift ? std::move(apart) : std::nullopt;
   return best;
 }
@@ -332,7 +336,7 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
     SeriesLinks scaled = empty;
     PartChoice of_scaled;
     of_scaled.times = choice.times;
-    of_scaled.untried = choice.untried;
+    of_scaled.untried = choice.untried, of_scaled.in_time = choice.in_time;
     scaled.rounds = out.rounds;
     Rounds now = best_linking(execution, points, options, done, of_scaled, scaled);
     if (!(now.cost_per_point() < cost - kLeastAxesGain)) {
@@ -355,8 +359,10 @@ Rounds best_linking(const Execution& execution, SeriesPoints& points, const Seri
   PartChoice choice;
   choice.untried = untried;
   auto part = middle_part(execution, points, options.most_to_choose);
-  if (!part && std::ssize(points.at) > options.most_in_block)
-    part = middle_frames(points, options.most_to_choose);
+  if (!part) {
+    part = middle_frames(points, std::min(options.most_to_choose, kMostToChooseInTime), options.max_gap + 1);
+    choice.in_time = part.has_value();
+  }
   out.chosen_on = static_cast<std::int64_t>((part ? part->points : points).size());
   if (!part) return best_along_axes(execution, points, options, done, choice, out);
   const auto all = static_cast<std::int64_t>(points.size());
