@@ -39,23 +39,6 @@ double crowd_of(const SeriesPoints& points, const SeriesGrids& grids, std::size_
   return std::clamp((static_cast<double>(found.count) - 1) / per_length, 0.0, 1.0);  // without j itself
 }
 
-bool links_are_short(const Execution& execution, Rounds& plain) {
-  const SeriesPoints& points = plain.points();
-  const SeriesGrids& grids = plain.grids();
-  std::vector<double> crowd(at(points.frames() - 1), 0);
-  parallel_for(thread_count(execution), std::ssize(crowd), [&](std::int64_t t) {
-    const matching::Index first = points.offset[at(t)], last = points.offset[at(t) + 1];
-    RowGrid::Found found;
-    for (matching::Index i = first; i < last; ++i)
-      crowd[at(t)] += crowd_of(points, grids, at(i), plain.solution_.linking.next[at(i)], found);
-    crowd[at(t)] = last - first < kFewest ? 1 : crowd[at(t)] / (last - first);
-  });
-  double sum = 0;
-  for (const double one : crowd) sum += one;
-  return sum <= kCrowded * static_cast<double>(crowd.size()) &&
-         std::all_of(crowd.begin(), crowd.end(), [](double one) { return one <= kCrowdedFrame; });
-}
-
 /// Whether a common motion that was fitted to these links predicts them better. `choices`: its cost in nats.
 bool shows(const Rounds& plain, const SeriesLinking& links, const Prediction& motion, double choices) {
   return (plain.gain_of(motion, links) - kLeastShown) * static_cast<double>(links.links()) >= choices;
@@ -74,6 +57,23 @@ bool explained_by_motion(const Execution& execution, const SeriesOptions& option
 }
 
 }  // namespace
+
+bool links_are_short(const Execution& execution, Rounds& plain) {
+  const SeriesPoints& points = plain.points();
+  const SeriesGrids& grids = plain.grids();
+  std::vector<double> crowd(at(points.frames() - 1), 0);
+  parallel_for(thread_count(execution), std::ssize(crowd), [&](std::int64_t t) {
+    const matching::Index first = points.offset[at(t)], last = points.offset[at(t) + 1];
+    RowGrid::Found found;
+    for (matching::Index i = first; i < last; ++i)
+      crowd[at(t)] += crowd_of(points, grids, at(i), plain.solution_.linking.next[at(i)], found);
+    crowd[at(t)] = last - first < kFewest ? 1 : crowd[at(t)] / (last - first);
+  });
+  double sum = 0;
+  for (const double one : crowd) sum += one;
+  return sum <= kCrowded * static_cast<double>(crowd.size()) &&
+         std::all_of(crowd.begin(), crowd.end(), [](double one) { return one <= kCrowdedFrame; });
+}
 
 bool rests(const Execution& execution, Rounds& plain) {
   if (plain.points().frames() < 2 || !links_are_short(execution, plain)) return false;

@@ -20,6 +20,9 @@ inline constexpr double kLeastFieldGain = 0.1;
 /// Particles that moved independently by 1.1 spacings gave up to 0.27, deforming samples at least 1.2.
 inline constexpr double kLeastHiddenGain = 0.4;
 
+/// Whether in every frame most links are so short that they cannot be by chance. Expected O(points).
+bool links_are_short(const Execution& execution, Rounds& rounds);
+
 /// Whether the links without prediction show that the detections do not move together: in every frame most
 /// links are so short that they cannot be by chance, and neither a drift nor a rotation fitted to them
 /// predicts them better. Then motions that lead to other links need not be tried. (Whether neighbours move

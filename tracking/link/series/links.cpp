@@ -143,7 +143,9 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   }
   std::optional<Rounds> apart = few && !quick ? std::optional(best) : std::nullopt;
   if (few && !choice.untried.drift) try_drift(execution, options, done, lags, best, out);
-  if ((few || !quick) && !choice.untried.rotation)
+  // If a field predicts links that are short anyway, a rotation cannot lead to others.
+  const bool followed = out.chosen == MotionModel::field && choice.small_steps && !few;
+  if ((few || !quick) && !choice.untried.rotation && !(followed && links_are_short(execution, best)))
     try_rotation(execution, options, done, few, lags, best, out);
   if (out.drift || out.rotation) choice.apart = out.drift ? std::move(apart) : std::nullopt;
   return best;
