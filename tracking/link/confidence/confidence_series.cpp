@@ -21,7 +21,7 @@ using matching::Index;
 constexpr double kLeftOut = 0.1;
 /// If links follow the motion of neighbours, about kSeries series are simulated, each with at least
 /// kLeastSimulated detections.
-constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
+constexpr std::size_t kSeries = 5, kLeastSimulated = 3000;
 /// If there are few detections, series are simulated until they have kFewestSimulated links, at most
 /// kMostSimulated series, since estimates from a single one scatter.
 constexpr std::size_t kFewestSimulated = 2000;
@@ -133,9 +133,9 @@ double changed_links(const Execution& execution, const SeriesLinks& links, const
 
 Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
                    const SeriesOptions& options, const ConfidenceOptions& how) {
-  // Together the simulated series are about as large as the real one.
+  // The simulated series has half as many detections as the real one.
   const bool field = links.chosen == MotionModel::field;
-  const std::size_t some = links.points.size() / (field ? kSeries : 1);
+  const std::size_t some = links.points.size() / (field ? kSeries : 2);
   const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));
   const auto with = [&](double stretch) {
     return judge(execution, simulate_like(links, prediction, detections, how.seed, stretch), links, options);

@@ -33,7 +33,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNats = 9;
 constexpr std::size_t kMost = 20, kLeastOfMost = 2;
 constexpr std::int64_t kMostTriplets = 20'000'000;
-constexpr int kSweeps = 8;
+constexpr int kSweeps = 5;
 /// Of detections closer than this share of the exclusion radius at most one is a particle; kNoParticle: odds
 /// that none is.
 constexpr double kSameParticle = 0.6, kNoParticle = 0.05;

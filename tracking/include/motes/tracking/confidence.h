@@ -27,7 +27,7 @@ struct Calibration {
 };
 
 struct ConfidenceOptions {
-  std::size_t detections = 12'000;  ///< about the most that a simulated series has
+  std::size_t detections = 8'000;  ///< about the most that a simulated series has
   std::uint64_t seed = 1;
 };
 
