@@ -32,7 +32,7 @@ constexpr int kPlainFinds = 3;
 constexpr std::size_t kSmallSeries = 30'000;
 constexpr int kFieldRounds = 4;
 /// Number of links on which it is tested whether neighbours move together.
-constexpr std::int64_t kCoherenceSample = 20'000;
+constexpr std::int64_t kCoherenceSample = 10'000;
 /// Rounds with velocity before belief propagation end when fewer links than this share change.
 constexpr double kSettledForBeliefs = 5e-3;
 
