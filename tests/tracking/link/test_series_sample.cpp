@@ -212,3 +212,22 @@ TEST_CASE("a long series is linked as well as if its model were chosen on all fr
                                       }),
         MotionModel::standing);
 }
+
+TEST_CASE("neighbours that move together only late in a long series are followed") {
+  const int particles = 150, frames = 60;
+  const double middle = std::cbrt(particles) / 2;
+  int frame = 0;
+  const Walkers series = motes::testing::walkers_moved(particles, frames, 8, [&](std::mt19937_64& rng) {
+    const double shear = frame < 42 ? 0 : frame % 2 == 0 ? 0.12 : -0.12;
+    ++frame;
+    return [&rng, middle, shear](Vec3& p) {
+      std::normal_distribution<> shake(0, 0.05);
+      p = {p.x + shear * (p.y - middle) + shake(rng), p.y + shake(rng), p.z + shake(rng)};
+    };
+  });
+  const SeriesLinks whole = linked(series, 1'000'000), large = linked(series, 6000);
+  INFO("wrong " << share_wrong(series, whole) << " and " << share_wrong(series, large));
+  CHECK(whole.chosen == MotionModel::field);
+  CHECK(large.chosen == MotionModel::field);
+  CHECK(share_wrong(series, large) < share_wrong(series, whole) + 0.003);
+}

@@ -86,4 +86,11 @@ std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t
   return part;
 }
 
+std::vector<double> of_part(const SeriesPart& part, const std::vector<double>& values) {
+  std::vector<double> out;
+  out.reserve(part.whole.size());
+  for (const matching::Index i : part.whole) out.push_back(values[at(i)]);
+  return out;
+}
+
 }  // namespace motes::tracking

@@ -30,4 +30,7 @@ std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPo
 /// less than 2.5 times as many frames. O(frames + points of the part).
 std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most, int lags);
 
+/// [part] The values of the points of a part, of those of all. O(part).
+std::vector<double> of_part(const SeriesPart& part, const std::vector<double>& values);
+
 }  // namespace motes::tracking

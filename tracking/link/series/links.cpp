@@ -355,6 +355,12 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
   return best;
 }
 
+/// For another choice of the model.
+void forget_choice(SeriesLinks& out) {
+  out.evidence = {}, out.skipped.clear();
+  out.drift = out.rotation = out.persistent = out.joint = false;
+}
+
 /// The rounds of all models: on all detections or, in a large series, first on a part.
 Rounds best_linking(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, const detail::Untried& untried, SeriesLinks& out) {
@@ -378,7 +384,15 @@ Rounds best_linking(const Execution& execution, SeriesPoints& points, const Seri
   if (too_large && (out.persistent || out.chosen == MotionModel::field))
     return linking_in_blocks(execution, points, options, done, choice, chosen, part->first_frame, out);
   choice.first_frame = -part->first_frame;
-  return linking_like(execution, points, options, done, choice, chosen, out);
+  Rounds linked = linking_like(execution, points, options, done, choice, chosen, out);
+  const auto coherent = [](double coherence) { return coherence > kLeastCoherence; };
+  if (!choice.in_time || coherent(out.evidence.coherence) || !coherent(linked.coherence())) return linked;
+  // Neighbours move together only in other frames.
+  forget_choice(out);
+  PartChoice on_all;
+  on_all.untried = untried;
+  out.chosen_on = all;
+  return best_along_axes(execution, points, options, done, on_all, out);
 }
 
 /// Links again if properties tell which detections are false. Twice the time then.
@@ -389,17 +403,8 @@ Rounds with_particle_odds(const Execution& execution, SeriesPoints& points, cons
   auto odds = particle_odds(execution, points, best.solution_.linking, best.model_.clutter);
   if (!odds) return best;
   points.log_odds = std::move(*odds);
-  out.evidence = {}, out.skipped.clear();
-  out.drift = out.rotation = out.persistent = out.joint = false;
+  forget_choice(out);
   return best_linking(execution, points, options, done, untried, out);
-}
-
-/// [part] The values of a part's points.
-std::vector<double> of_part(const SeriesPart& part, const std::vector<double>& values) {
-  std::vector<double> out;
-  out.reserve(part.whole.size());
-  for (const Index i : part.whole) out.push_back(values[at(i)]);
-  return out;
 }
 
 }  // namespace

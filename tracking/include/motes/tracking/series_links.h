@@ -42,7 +42,8 @@ struct SeriesOptions {
   std::int64_t most_at_once = 10'000'000;
   /// Up to this many detections, the motion model and the parameters are chosen on all of the series; in
   /// larger series on a part in the middle of every frame (`chosen_on` of the result), before all are linked.
-  /// In at least 43 frames (with max_gap 3), above 40,000 detections, on frames in the middle.
+  /// In at least 43 frames (with max_gap 3), above 40,000 detections, on frames in the middle, unless
+  /// neighbours move together in others only.
   std::int64_t most_to_choose = 200'000;
   /// Up to this many detections, series with models in which links depend on other links (velocity, joint,
   /// field) are linked as a whole. Larger ones are linked in blocks of space and time with at most this many
