@@ -14,8 +14,8 @@ constexpr std::size_t kLeastDivisions = 5;
 constexpr double kMostByChance = 0.5;
 /// Standard deviations of counts and of the rank sum.
 constexpr double kSurely = 3, kSurelyIfSure = 2.5;
-/// A median gain from which most divisions are sure, in nats.
-constexpr double kSureGain = 10;
+/// Least median gain, and that from which most divisions are sure, in nats.
+constexpr double kLeastGain = 2, kSureGain = 10;
 
 double median_gain(const SearchGains& search) {
   std::vector<double> gain = search.gain;
@@ -57,9 +57,9 @@ double rank_sum(const SearchGains& found, const SearchGains& chance) {
 bool exceed_chance(const SearchGains& found, const SearchGains& misplaced, std::int64_t explained) {
   if (found.gain.size() < kLeastDivisions) return false;
   const auto count = static_cast<double>(found.gain.size()), chance = static_cast<double>(explained);
-  const double surely = median_gain(found) >= kSureGain ? kSurelyIfSure : kSurely;
-  return chance <= kMostByChance * count && count - chance > surely * std::sqrt(count + chance) &&
-         rank_sum(found, misplaced) > kSurely;
+  const double gain = median_gain(found), surely = gain >= kSureGain ? kSurelyIfSure : kSurely;
+  return gain >= kLeastGain && chance <= kMostByChance * count &&
+         count - chance > surely * std::sqrt(count + chance) && rank_sum(found, misplaced) > kSurely;
 }
 
 }  // namespace motes::tracking::detail

@@ -21,9 +21,9 @@ std::int64_t explained_by(const SearchGains& chance, const SearchGains& found);
 /// rank sum, corrected for ties); starts without a division gain 0. O(starts log starts).
 double rank_sum(const SearchGains& found, const SearchGains& chance);
 
-/// Whether `found` divisions are significant: at least a few, twice as many as chance `explained`, more than
-/// it by three standard deviations of their counts (2.5 if most divisions are sure), and better than those
-/// of misplaced starts by three of the rank sum.
+/// Whether `found` divisions are significant: at least a few, most of them clear, twice as many as chance
+/// `explained`, more than it by three standard deviations of their counts (2.5 if most are sure), and better
+/// than those of misplaced starts by three of the rank sum.
 bool exceed_chance(const SearchGains& found, const SearchGains& misplaced, std::int64_t explained);
 
 }  // namespace motes::tracking::detail
