@@ -193,7 +193,7 @@ void add_events(const tracking::Divisions& d, const EventWords& words, std::vect
       d.significant
           ? fmt::format("{} {}{}; {} {:.2f} +- {:.2f} spacings apart", d.list.size(), words.name, by_chance,
                         words.daughters, d.model.separation, d.model.spread)
-          : fmt::format("no {}: the {} found cannot be told from chance{}", words.name, d.found, by_chance));
+          : fmt::format("no {}: the {} found are too few or too unclear{}", words.name, d.found, by_chance));
 }
 
 /// Links each pair of successive frames and keeps the partners, and the pairs that are reported.

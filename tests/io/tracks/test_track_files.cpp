@@ -62,7 +62,7 @@ TEST_CASE("unknown formats are refused, naming the known ones") {
 
 TEST_CASE("foreign files of real tools are refused, not misread") {
   MOTES_NEED_DATA(formats, "formats");
-  for (const char* name : {"misc/FakeTracks_Icy.xml", "bdv/FakeTracksBDV.xml", "bdv/FakeTracksBDV.h5"}) {
+  for (const char* name : {"bdv/FakeTracksBDV.xml", "bdv/FakeTracksBDV.h5"}) {
     INFO(name);
     CHECK_THROWS_AS(io::read_tracks(formats / name), InputError);
   }
