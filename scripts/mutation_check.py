@@ -67,7 +67,7 @@ FAULTS = [
      "test_io", "links of written graphs*"),
     ("io/tracks/xml/trackmate_xml.cpp", 'attribute("VISIBILITY").value()).value_or(1) <= 0',
      'attribute("VISIBILITY").value()).value_or(1) < 0', "test_io", "spots that TrackMate's filters hide*"),
-    ("tracking/link/events/division_chance.cpp", "count - chance > surely * std::sqrt(count + chance)", "surely > 0", "test_tracking",
+    ("tracking/link/events/division_chance.cpp", "count - chance > (sure ? kCountsIfSure : kCounts) * std::sqrt(count + chance)", "kCountsIfSure < kCounts", "test_tracking",
      "divisions are significant if*"),
     ("app/commands/merge.cpp", "if (part.range().first < before.range().end)", "if (part.range().first < before.range().end - 1)",
      "test_app", "merge refuses parts*"),

@@ -74,9 +74,9 @@ TEST_CASE("chance explains twice the divisions that it makes as likely as the me
 TEST_CASE("divisions are significant if they are clearly more than chance explains, and likelier") {
   const SearchGains none{{}, 40};
   CHECK(detail::exceed_chance(gains(10, 5), none, 0));
-  CHECK_FALSE(detail::exceed_chance(gains(9, 5), none, 0));     // not 3 standard deviations
-  CHECK_FALSE(detail::exceed_chance(gains(50, 1.5), none, 0));  // half gain less than 2 nats
-  CHECK(detail::exceed_chance(gains(7, 12), none, 0));          // each is sure
+  CHECK_FALSE(detail::exceed_chance(gains(9, 5), none, 0));   // not 3 standard deviations
+  CHECK_FALSE(detail::exceed_chance(gains(50, 1), none, 0));  // half gain less than 1.5 nats
+  CHECK(detail::exceed_chance(gains(7, 12), none, 0));        // each is sure
   CHECK_FALSE(detail::exceed_chance(gains(6, 12), none, 0));
   CHECK(detail::exceed_chance(gains(30, 5), none, 6));
   CHECK_FALSE(detail::exceed_chance(gains(30, 5), none, 12));

@@ -10,12 +10,11 @@
 namespace motes::tracking::detail {
 namespace {
 
-constexpr std::size_t kLeastDivisions = 5;
 constexpr double kMostByChance = 0.5;
-/// Standard deviations of counts and of the rank sum.
-constexpr double kSurely = 3, kSurelyIfSure = 2.5;
 /// Least median gain, and that from which most divisions are sure, in nats.
-constexpr double kLeastGain = 2, kSureGain = 10;
+constexpr double kLeastGain = 1.5, kSureGain = 10;
+/// Standard deviations of counts and of the rank sum; if most divisions are sure, and otherwise.
+constexpr double kCountsIfSure = 2.5, kCounts = 3, kRanksIfSure = 3, kRanks = 4;
 
 double median_gain(const SearchGains& search) {
   std::vector<double> gain = search.gain;
@@ -55,11 +54,13 @@ double rank_sum(const SearchGains& found, const SearchGains& chance) {
 }
 
 bool exceed_chance(const SearchGains& found, const SearchGains& misplaced, std::int64_t explained) {
-  if (found.gain.size() < kLeastDivisions) return false;
+  if (std::ssize(found.gain) < kLeastDivisions) return false;
   const auto count = static_cast<double>(found.gain.size()), chance = static_cast<double>(explained);
-  const double gain = median_gain(found), surely = gain >= kSureGain ? kSurelyIfSure : kSurely;
+  const double gain = median_gain(found);
+  const bool sure = gain >= kSureGain;
   return gain >= kLeastGain && chance <= kMostByChance * count &&
-         count - chance > surely * std::sqrt(count + chance) && rank_sum(found, misplaced) > kSurely;
+         count - chance > (sure ? kCountsIfSure : kCounts) * std::sqrt(count + chance) &&
+         rank_sum(found, misplaced) > (sure ? kRanksIfSure : kRanks);
 }
 
 }  // namespace motes::tracking::detail

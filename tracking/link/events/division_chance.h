@@ -6,6 +6,9 @@
 
 namespace motes::tracking::detail {
 
+/// Fewer divisions are never significant.
+inline constexpr std::int64_t kLeastDivisions = 5;
+
 /// The result of a search: the gains of the divisions, and the number of starts that it could have used.
 struct SearchGains {
   std::vector<double> gain;
@@ -22,8 +25,8 @@ std::int64_t explained_by(const SearchGains& chance, const SearchGains& found);
 double rank_sum(const SearchGains& found, const SearchGains& chance);
 
 /// Whether `found` divisions are significant: at least a few, most of them clear, twice as many as chance
-/// `explained`, more than it by three standard deviations of their counts (2.5 if most are sure), and better
-/// than those of misplaced starts by three of the rank sum.
+/// `explained`, more than it by three standard deviations of their counts, and better than those of misplaced
+/// starts by four of the rank sum. If most are sure, 2.5 and three standard deviations are enough.
 bool exceed_chance(const SearchGains& found, const SearchGains& misplaced, std::int64_t explained);
 
 }  // namespace motes::tracking::detail

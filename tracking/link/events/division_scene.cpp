@@ -22,8 +22,9 @@ namespace {
 
 using matching::Index;
 
-/// Largest distance of daughters from each other and from their mother, in spacings.
-constexpr double kReach = 4;
+/// Largest distance of daughters from each other, and of the middle between them from where their mother is
+/// expected, in spacings.
+constexpr double kReach = 4, kFarthestMiddle = 1.25;
 /// The scale of links is the median over the surrounding frames that hold this many.
 constexpr std::size_t kScaleSample = 100;
 constexpr double kLeastScale = 0.005;
@@ -177,11 +178,12 @@ std::vector<DivisionCandidate> candidates_of(const View& view, const DivisionPai
       DivisionCandidate c{i, first, starts[s], offered};
       c.middle = length_of(middle_of(place, other) - expected) / unit;
       c.apart = length_of(place - other) / unit;
+      if (c.apart >= kReach || c.middle > kFarthestMiddle) return;
       c.residual = length_of(place - expected) / unit;
       c.scale = std::max(scale / unit, kLeastScale);
       if (density_at[s] == 0) density_at[s] = density(other);
       c.density = density_at[s];
-      if (c.apart < kReach) out.push_back(c);
+      out.push_back(c);
     };
     for (const std::size_t s : near) {
       if (linked >= 0) {

@@ -314,7 +314,7 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
   out.model = seen.model;
   out.found = std::ssize(found.gain);
   out.significant = accept == Accept::all;
-  if (accept != Accept::all && out.found > 0) {
+  if (accept != Accept::all && out.found >= kLeastDivisions) {
     const SearchGains misplaced = chance(motion, {.backwards = merges, .misplaced = true});
     out.misplaced = explained_by(misplaced, found);
     if (accept == Accept::significant)
