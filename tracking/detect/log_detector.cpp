@@ -207,22 +207,26 @@ void note_shapes(const Task& task, const Detections& found, DetectionReport& rep
 }
 
 /// Touching objects hardly respond to a filter of their size. Takes the spots of a finer one instead if these
-/// are a crowd, far more, and no nearer to each other than objects can be.
+/// are a crowd or solid objects as well, more, and no nearer to each other than objects can be.
 void search_finer(const Execution& execution, SpotSearch& search, const Task& task, Filter& filter,
                   Spots& spots) {
-  constexpr double kFiner = 0.7;
+  constexpr double kFiner = 0.7, kFinerSolid = 0.85;  // of the radius
   constexpr std::size_t kFarMore = 2;
+  const double part = spots.solid ? kFinerSolid : kFiner;
   const Vec3& radius = task.options.radius_um;
-  const Vec3 finer_um{kFiner * radius.x, kFiner * radius.y, kFiner * radius.z};
+  const Filter finer = detect::make_filter(task.frame.shape, task.frame.voxel_um,
+                                           {part * radius.x, part * radius.y, part * radius.z});
   const auto respond = [&](const Filter& to) {
     search.respond(to);
     search.find_maxima();
   };
-  const Filter finer = detect::make_filter(task.frame.shape, task.frame.voxel_um, finer_um);
   respond(finer);
   Spots found = spots_at(execution, search, task, finer);
-  if (found.crowd && found.peaks.size() >= kFarMore * std::max<std::size_t>(1, spots.peaks.size()) &&
-      detect::are_apart(filter, found.peaks)) {
+  const bool better =
+      spots.solid
+          ? found.solid && found.peaks.size() > spots.peaks.size()
+          : found.crowd && found.peaks.size() >= kFarMore * std::max<std::size_t>(1, spots.peaks.size());
+  if (better && detect::are_apart(filter, found.peaks)) {
     filter = finer;
     spots = std::move(found);
   } else {
@@ -236,7 +240,8 @@ Detections detect_one_scale(const Execution& execution, SpotSearch& search, cons
   search.respond(filter);
   report.local_maxima = static_cast<std::int64_t>(search.find_maxima());
   Spots spots = spots_at(execution, search, task, filter);
-  if (spots.missing && !spots.hot_voxels) search_finer(execution, search, task, filter, spots);
+  const bool touch = spots.solid && detect::do_touch(filter, spots.peaks);
+  if ((spots.missing || touch) && !spots.hot_voxels) search_finer(execution, search, task, filter, spots);
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note(std::span(&spots, 1), report);

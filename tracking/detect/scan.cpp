@@ -28,6 +28,7 @@ Spots spots_by_evidence(SpotSearch& search) {
   spots.blends = choice.blends;
   spots.faint = choice.faint;
   spots.crowd = choice.crowd;
+  spots.solid = choice.solid;
   spots.missing = choice.missing;
   spots.warnings = choice.warnings;
   for (const ChosenSpot& spot : choice.spots) spots.scores.push_back(spot.score);

@@ -21,7 +21,7 @@ struct Spots {
   bool hot_voxels = false;
   bool blends = false;
   bool faint = false;
-  bool crowd = false, missing = false;  ///< as in Choice
+  bool crowd = false, solid = false, missing = false;  ///< as in Choice
   std::vector<std::string> warnings;
 };
 

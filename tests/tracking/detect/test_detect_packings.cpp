@@ -88,16 +88,16 @@ double f1_of(const Detections& found, const std::vector<Spot>& truth, double rad
   return 2.0 * static_cast<double>(hits) / static_cast<double>(found.size() + truth.size());
 }
 
-/// Whether the choice at this radius tells that touching objects are missing.
-bool are_missing(const VolumeFrame& frame, double radius) {
+/// Whether a frame is searched again with a finer filter: spots are missing, or objects touch.
+bool are_searched_again(const VolumeFrame& frame, double radius) {
   using namespace motes::tracking::detect;
   const Filter filter = make_filter(frame.shape, frame.voxel_um, {radius, radius, radius});
   const ValueRange range = check_frame(kTwo, frame);
   const Response response(kTwo, frame, filter, tracking::Polarity::bright, range.low);
   const float floor = rounding_floor(filter, range);
-  return choose_spots(kTwo, frame, filter, response, tracking::Polarity::bright, floor,
-                      local_maxima(kTwo, response, floor))
-      .missing;
+  const Choice choice = choose_spots(kTwo, frame, filter, response, tracking::Polarity::bright, floor,
+                                     local_maxima(kTwo, response, floor));
+  return choice.missing || choice.solid;
 }
 
 }  // namespace
@@ -195,9 +195,10 @@ TEST_CASE("only touching objects are searched twice, not smoothed noise", "[dete
     Random random(seed);
     testing::Field noise(static_cast<std::size_t>(shape.voxels()));
     for (double& v : noise) v = 100 * random.normal();
-    CHECK_FALSE(are_missing(testing::float_frame(shape, testing::smoothed(noise, shape, {2, 2, 0})), 4));
+    CHECK_FALSE(
+        are_searched_again(testing::float_frame(shape, testing::smoothed(noise, shape, {2, 2, 0})), 4));
     const std::vector<Spot> discs = packed(shape, 4, 651, random);
-    CHECK(are_missing(confocal(shape, discs, 4, random), 4));
+    CHECK(are_searched_again(confocal(shape, discs, 4, random), 4));
   }
 }
 

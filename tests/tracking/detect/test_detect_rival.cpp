@@ -82,6 +82,12 @@ void check_near(std::size_t count, std::size_t expected) {
   CHECK(count <= 2 * expected);
 }
 
+std::size_t found_at(const VolumeFrame& frame, const Vec3& radius_um) {
+  motes::tracking::DetectionOptions options;
+  options.radius_um = radius_um;
+  return motes::tracking::detect_spots(kTwo, frame, options).size();
+}
+
 /// Cells of a lognormal texture, of grains or of fibres along x of this length.
 VolumeFrame textured_cells(const Shape3& shape, double strength, std::uint64_t seed, std::size_t& count,
                            double length = 1.2) {
@@ -111,6 +117,10 @@ TEST_CASE("the radius of cells with texture is in doubt", "[detect]") {
   REQUIRE(sizes);
   INFO("seed " << seed << ", " << planes << " planes, texture " << strength << ": radius "
                << sizes->radius_um.x);
+  if (strength < 0.4 && !sizes->rival) {  // no doubt: the cells
+    check_near(found_at(frame, sizes->radius_um), cells);
+    return;
+  }
   REQUIRE(sizes->rival);
   const auto& rival = *sizes->rival;
   INFO(rival.taken << " found, or " << rival.found << " of radius " << rival.radius_um.x);

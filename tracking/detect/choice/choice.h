@@ -34,6 +34,7 @@ struct Choice {
   bool blends = false;                ///< the strong maxima continue the noise without a gap
   bool faint = false;                 ///< as in DetectionReport
   bool crowd = false;                 ///< spots are far above all other maxima and at least a third of all
+  bool solid = false;                 ///< objects told by their shapes (solid_objects.h)
   bool missing = false;               ///< most maxima that respond like spots are none (misses_most)
   bool looked_again = false;          ///< `score` is that of the second look (second_look.h)
   std::vector<std::string> warnings;  ///< one line each
@@ -50,6 +51,7 @@ struct ChoiceOptions {
   /// crowds are not used.
   bool comparing = false;
   bool keep_lines = false;  ///< as in DetectionOptions
+  bool tell_solid = false;  ///< also tell whether objects are solid that other rules find
 };
 
 /// The scores from which on maxima are spots.

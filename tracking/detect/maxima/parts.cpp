@@ -26,7 +26,9 @@ constexpr double kInsideSeen = 3;     // sigma in voxels: diffraction-limited sp
 constexpr double kBroad = 12;         // sigma in voxels: response then has rounding errors that form maxima;
 constexpr double kSame = 1;           // those closer than this are one, in sigma
 constexpr double kPartsReach = 4;     // largest distance of parts, in sigma
+constexpr double kSolidReach = 1.5;   // the same of objects that touch, in radii
 constexpr double kApart = 1.6;        // least median distance of the nearest neighbour of objects, in radii
+constexpr double kTouch = 2.5;        // largest median distance of objects that touch, in radii
 constexpr double kValley = 0.1;       // least depth of a valley, relative to the response
 constexpr int kValleySteps = 8;       // places examined between two maxima
 constexpr double kKernelReach = 2.5;  // reach of the smoothing kernel, in its sigma
@@ -127,15 +129,24 @@ void drop_same(const Filter& filter, Spots& spots) {
   }
 }
 
+/// The number of objects without a neighbour within `reach` of the filter's radii.
+std::size_t alone_within(const Filter& filter, const std::vector<Peak>& peaks, double reach) {
+  const std::vector<Voxel> places = places_of(peaks);
+  const SpotsNearby nearby(filter, places, reach * std::sqrt(filter.dimensions));
+  std::size_t alone = 0;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!nearby.any_within(places[i], [i](std::size_t k) { return k != i; })) ++alone;
+  return alone;
+}
+
 }  // namespace
 
 bool are_apart(const Filter& filter, const std::vector<Peak>& peaks) {
-  const std::vector<Voxel> places = places_of(peaks);
-  const SpotsNearby nearby(filter, places, kApart * std::sqrt(filter.dimensions));
-  std::size_t apart = 0;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (!nearby.any_within(places[i], [i](std::size_t k) { return k != i; })) ++apart;
-  return 2 * apart >= places.size();
+  return 2 * alone_within(filter, peaks, kApart) >= peaks.size();
+}
+
+bool do_touch(const Filter& filter, const std::vector<Peak>& peaks) {
+  return 2 * alone_within(filter, peaks, kTouch) <= peaks.size();
 }
 
 void join_parts(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
@@ -144,7 +155,9 @@ void join_parts(const Execution& execution, const VolumeFrame& frame, const Filt
   if (std::min(filter.sigma[0], filter.sigma[1]) >= kBroad) drop_same(filter, spots);
   const std::size_t n = spots.peaks.size();
   const std::vector<Voxel> places = places_of(spots.peaks);
-  const SpotsNearby nearby(filter, places, kPartsReach);
+  const double reach =
+      spots.solid && do_touch(filter, spots.peaks) ? kSolidReach * std::sqrt(filter.dimensions) : kPartsReach;
+  const SpotsNearby nearby(filter, places, reach);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

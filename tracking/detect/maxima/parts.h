@@ -20,4 +20,8 @@ void join_parts(const Execution& execution, const VolumeFrame& frame, const Filt
 /// (Gaps between touching rings, and parts of objects, are nearer to each other.) O(n).
 bool are_apart(const Filter& filter, const std::vector<Peak>& peaks);
 
+/// Whether at least half of the objects have a neighbour nearer than 1.1 times their diameter, the filter's.
+/// O(n).
+bool do_touch(const Filter& filter, const std::vector<Peak>& peaks);
+
 }  // namespace motes::tracking::detect

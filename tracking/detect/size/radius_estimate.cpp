@@ -42,7 +42,7 @@
 #include "tracking/detect/fit/refine.h"
 #include "tracking/detect/maxima/maxima.h"
 #include "tracking/detect/maxima/parts.h"
-#include "tracking/detect/size/evidence.h"
+#include "tracking/detect/size/ladder.h"
 #include "tracking/detect/size/rival_size.h"
 #include "tracking/detect/size/scale_space.h"
 #include "tracking/detect/size/spot_width.h"
@@ -50,27 +50,29 @@
 namespace motes::tracking {
 namespace {
 
+using detect::climb;
 using detect::filter_of;
+using detect::fits_in;
 using detect::fitted_sigma;
 using detect::kResolved;
+using detect::kThin;
+using detect::kWideObject;
 using detect::kWidthSpread;
 using detect::radius_of;
+using detect::Rung;
+using detect::rung_of;
 using detect::Sigma;
+using detect::sigma_of_rung;
 
-constexpr double kSmallest = 0.7;      // least sigma, in voxels of the finest axis
-constexpr int kScales = 9;             // neighbours differ by a factor sqrt(2)
 constexpr std::size_t kSpots = 150;    // most spots fitted
 constexpr double kVoxelWidth = 0.62;   // sigma in voxels: narrower spots are skewed noise, such as shot noise
 constexpr double kWider = 1.15;        // spots wider by this ratio than their rung are searched again
 constexpr int kWidenings = 4;          // at most this often,
 constexpr double kKept = 0.2;          // if at least this share of spots is found again
-constexpr double kCrowdScale = 1.9;    // least sigma of resolved spots in crowds, in voxels
 constexpr double kMostKept = 0.97;     // share of a crowd's spots that a right width finds
 constexpr double kOtherSize = 1.7;     // from this ratio of widths on, sizes differ
 constexpr double kClearScore = 1.7;    // ratio to the level of a clear spot
 constexpr double kOfScale = 1.6;       // largest ratio of a fitted width to its scale
-constexpr std::int64_t kThin = 6;      // most planes of a thin stack, along which no scale is too large
-constexpr double kWideObject = 3;      // sigma in voxels: wide objects have further rules
 constexpr int kLargerScales = 2;       // scales added in the search for objects
 constexpr std::size_t kObjects = 8;    // fewest at their scale and its neighbours,
 constexpr double kObjectsShare = 0.5;  // least share of the total strength,
@@ -80,84 +82,6 @@ constexpr double kOverLevel = 1.25;      // ratio to the level of small spots, u
 constexpr double kFewestShare = 0.05;    // least share of spots of another size,
 constexpr std::size_t kFewestSpots = 3;  // and their number
 constexpr double kClearShare = 0.5;      // least share of clear ones at those scales
-
-/// Whether the frame is large enough for spots of this scale and their surroundings.
-bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
-  const std::array<std::int64_t, 3> size{frame.shape.nx, frame.shape.ny, frame.shape.nz};
-  for (std::size_t a = 0; a < 3; ++a)
-    if (size[a] > kThin && filter.sigma[a] > static_cast<double>(size[a]) / 3) return false;
-  return true;
-}
-
-/// The spots of one rung of the ladder.
-struct Rung {
-  detect::Filter filter;
-  Sigma sigma{};
-  double evidence = 0;  ///< of a crowd, times the share of maxima that are spots
-  bool crowd = false;   ///< resolved objects side by side
-  std::vector<detect::ChosenSpot> spots;
-  std::vector<detect::Peak> peaks;  ///< of the spots
-  std::size_t maxima = 0;
-  std::vector<detect::Peak> objects;  ///< result of detect_spots at this scale, if it is wide
-};
-
-Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Sigma& sigma,
-             bool& hot_voxels) {
-  Rung rung;
-  rung.filter = filter_of(frame, sigma);
-  rung.sigma = sigma;
-  const detect::ValueRange range = detect::check_frame(execution, frame);
-  const detect::Response response(execution, frame, rung.filter, polarity, range.low);
-  const float floor = detect::rounding_floor(rung.filter, range);
-  const std::vector<detect::Voxel> maxima = detect::local_maxima(execution, response, floor);
-  rung.maxima = maxima.size();
-  const auto choose = [&](bool comparing) {
-    return detect::choose_spots(execution, frame, rung.filter, response, polarity, floor, maxima,
-                                {{}, {}, false, polarity, comparing});
-  };
-  if (sigma[0] >= kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y))
-    for (const detect::ChosenSpot& spot : choose(false).spots)
-      rung.objects.push_back(detect::refine(response, rung.filter, spot.voxel));
-  detect::Choice choice = choose(true);
-  hot_voxels = choice.hot_voxels;
-  rung.spots = std::move(choice.spots);
-  for (const detect::ChosenSpot& spot : rung.spots)
-    rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
-  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
-  rung.evidence = detect::sum_of_evidence(rung.spots, sigma[0] / finest);
-  rung.crowd = choice.crowd && sigma[0] >= kCrowdScale * finest;
-  if (choice.crowd)
-    rung.evidence *= static_cast<double>(rung.spots.size()) / static_cast<double>(rung.maxima);
-  return rung;
-}
-
-Sigma sigma_of_rung(const VolumeFrame& frame, double i) {
-  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
-  const double um = kSmallest * finest * std::exp2(0.5 * i);
-  return {um, um, um};
-}
-
-/// All rungs, this much `higher`, that fit into the frame. Removes hot voxels from `frame` if one shows some.
-std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity, double higher) {
-  std::vector<Rung> ladder;
-  bool repaired = false;
-  for (int i = 0; i < kScales; ++i) {
-    const Sigma sigma = sigma_of_rung(frame, i + higher);
-    if (i > 2 && !fits_in(frame, filter_of(frame, sigma))) break;
-    bool hot_voxels = false;
-    Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
-    // At the finest scales spots are little more than one voxel.
-    if (hot_voxels && !repaired) {
-      repaired = true;
-      if (auto clean = detect::without_hot_voxels(execution, frame, polarity)) {
-        frame = std::move(*clean);
-        rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
-      }
-    }
-    ladder.push_back(std::move(rung));
-  }
-  return ladder;
-}
 
 /// The median ratio of the spots' scores to the level.
 double median_over(const Rung& rung) {
@@ -354,7 +278,7 @@ std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& fra
   if (candidates.empty()) return std::nullopt;
   const detect::ObjectScale found = detect::object_scale(filters, candidates);
   if (found.objects < kObjects || found.strength < kObjectsShare * found.all ||
-      found.finer > kFinerShare * found.strength)
+      found.finer > (rungs[found.scale].solid ? 1 : kFinerShare) * found.strength)
     return std::nullopt;
   return std::move(rungs[found.scale]);
 }
@@ -370,8 +294,13 @@ std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame
     const auto small = fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     return small && is_voxel(frame, *small) ? std::nullopt : small;
   }
-  const std::size_t now = spots_at(execution, frame, polarity, fitted, false);
-  objects = kFarMore * now < rung->objects.size() && detect::are_apart(rung->filter, rung->objects);
+  if (kFarMore * spots_at(execution, frame, polarity, fitted, false) >= rung->objects.size()) {
+    if (!rung->solid) return std::nullopt;
+    bool hot_voxels = false;
+    objects = rung_of(execution, frame, polarity, fitted, hot_voxels).solid;
+    if (objects) return std::nullopt;  // the fitted scale is that of the objects
+  }
+  objects = detect::are_apart(rung->filter, rung->objects);
   return objects ? std::optional(rung->sigma) : std::nullopt;
 }
 
@@ -432,7 +361,13 @@ std::optional<Estimate> estimate_one(const Execution& execution, const VolumeFra
     bool unclear = false;
     const auto fitted = sigma_of_fits(execution, result.frame, polarity, result.ladder, unclear);
     failed = unclear || (!fitted && failed);
-    if (!fitted) continue;
+    if (!fitted) {
+      const std::optional<Rung> rung = main_rung(execution, result.frame, polarity, result.ladder);
+      if (!rung || !rung->solid || !detect::are_apart(rung->filter, rung->objects)) continue;
+      result.sigma = rung->sigma;
+      result.objects = true;
+      return result;
+    }
     result.sigma = sigma_of_most(execution, result.frame, polarity, result.ladder, *fitted, result.objects)
                        .value_or(*fitted);
     return result;
