@@ -61,6 +61,7 @@ _ELSEWHERE = {
     "frame": (
         "frame", "t", "slice", "timepoint", "timestep", "timeindex", "time", "frameindex", "frameix", "framenumber",
         "frameid", "frameno", "roitimepoint", "metadatat", "metadataframe", "metadatatimepoint", "imagenumber", "axis0",
+        "firstframe", "startframe", "framestart",
     ),
 }  # fmt: skip
 

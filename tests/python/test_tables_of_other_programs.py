@@ -32,7 +32,7 @@ def test_positions_of_other_programs_are_found_by_the_letter_of_the_axis(names, 
     assert motes.link(f, 1, pos_columns=columns).particle.nunique() == 4
 
 
-@pytest.mark.parametrize("name", ["Slice", "Time Point", "ImageNumber", "axis-0", "FRAME", "Metadata_T"])
+@pytest.mark.parametrize("name", ["Slice", "Time Point", "ImageNumber", "axis-0", "FRAME", "Metadata_T", "First Frame"])
 def test_frames_of_other_programs_are_found(name):
     f = table().rename(columns={"frame": name})
     with pytest.raises(ValueError) as caught:

@@ -12,6 +12,7 @@
 #include "io/files/gzip.h"
 #include "io/files/text.h"
 #include "io/tracks/tables/decimal_commas.h"
+#include "io/tracks/tables/quoted_lines.h"
 
 namespace motes::io::detail {
 namespace {
@@ -61,6 +62,7 @@ CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), 
   skip_blank_and_comment_lines();
   take_separator_line();
   skip_underlined_title();
+  quoted_lines_ = unquote_lines(text_, at_);
   if (delimiter_ == 0) delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
   if (delimiter_ != ',') decimal_commas_ = replace_decimal_commas(text_, at_, delimiter_, path_);
   if (!next_row()) {

@@ -16,7 +16,7 @@ namespace motes::io::detail {
 /// with '=' are skipped. Gzip is inflated; UTF-16 with a byte order mark and header names in Latin-1 are
 /// converted to UTF-8. Decimal commas become points if the comma is not the delimiter. If the delimiter is a
 /// blank or tab and the first row has one field more than the header, rows start with a row name, whose
-/// column is called "" (R's write.table).
+/// column is called "" (R's write.table). If each whole line is one quoted field, its quotes are removed.
 class CsvReader {
  public:
   /// Reads the file and its header. Throws InputError if the file cannot be read, has no header, is
@@ -32,6 +32,7 @@ class CsvReader {
   std::int64_t line() const { return line_; }  ///< line number of the current row, from 1
   std::string where() const { return where(line_); }
   std::string where(std::int64_t line) const;
+  bool quoted_lines() const { return quoted_lines_; }  ///< whether each whole line was in quotes
   bool decimal_commas() const { return decimal_commas_; }  ///< whether numbers were written with them
 
   char delimiter() const { return delimiter_; }
@@ -64,7 +65,7 @@ class CsvReader {
   std::int64_t next_line_ = 1;
   std::int64_t line_ = 1;
   char delimiter_ = 0;  ///< 0: not known yet
-  bool decimal_commas_ = false;
+  bool decimal_commas_ = false, quoted_lines_ = false;
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;  ///< texts of fields with doubled quotes, which fields_ views

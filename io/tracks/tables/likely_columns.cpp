@@ -67,6 +67,9 @@ int likely_frames(const Header& header) {
   for (const std::string_view name : kNames)
     for (std::size_t i = 0; i < header.size(); ++i)
       if (folded(header[i]) == name) return static_cast<int>(i);
+  for (const std::string_view end : {"firstframe", "startframe", "framestart", "frame"})
+    for (std::size_t i = 0; i < header.size(); ++i)
+      if (folded(header[i]).ends_with(end)) return static_cast<int>(i);
   return -1;
 }
 

@@ -165,6 +165,10 @@ TEST_CASE("column names of other programs are suggested") {
              Contains("use --columns frame=ImageNumber,x=Location_Center_X,y=Location_Center_Y"));
   CHECK_THAT(Dialect("Timepoint,CenterX,CenterY\n0,1,2\n").refusal(columns({{"frame", "Timepoint"}})),
              Contains("\"frame=Timepoint,x=CenterX,y=CenterY\""));
+  CHECK_THAT(refusal("Last Frame,First Frame,x_um,y_um", "9,1,1,2"), Contains("if 'First Frame' counts frames"));
+  CHECK_THAT(refusal("id,Start frame,end_frame,x_um,y_um", "0,1,3,1,2"), Contains("if 'Start frame' counts"));
+  CHECK_THAT(refusal("id,movie.frame,x_um,y_um", "0,1,1,2"), Contains("--columns frame=movie.frame"));
+  CHECK_THAT(refusal("frame rate,frames,x_um,y_um", "0,1,1,2"), !Contains("counts frames"));
   CHECK_THAT(refusal("frame|x|y", "0|1|2"), Contains("commas, not by '|'"));
   CHECK_THAT(refusal("t,x_um,y_um", "0.5,1,2"), Contains("--columns time=t"));
   CHECK_THAT(refusal("Experiment 3", "frame,x_um,y_um\n0,1,2"), Contains("delete the lines above it"));
@@ -378,6 +382,21 @@ TEST_CASE("tables of spreadsheets: a line sep=, rows of empty fields, UTF-16, La
   std::string tracked = "\xFF\xFE";
   for (const char c : std::string("particle,frame,x,y\n7,0,1,2\n")) tracked += {c, '\0'};
   CHECK(io::read_tracks(Dialect(tracked).path()).track_id == std::vector<std::int64_t>{7});
+}
+
+TEST_CASE("each line in quotes, as a spreadsheet saves a table that it took for one column") {
+  const Dialect table("\"frame,x_um,y_um,name\"\r\n\"0,1.5,2,\"\"a b\"\"\"\r\n\r\n\"1,1.6,2,\"\"c,d\"\"\"");
+  const io::PointTable points = table.points();
+  REQUIRE(points.frames.size() == 2);
+  CHECK(points.frames[1].x_um == std::vector<double>{1.6});
+  CHECK_THAT(points.notes, VectorContains(std::string("each line is in quotes: they are left out")));
+  CHECK(io::is_text_table(table.path()));
+  const io::PointTable semicolons = Dialect("\"frame;x_um;y_um\"\n\"0;1,5;2\"\n1;2;3\n").points();
+  CHECK(semicolons.frames[0].x_um == std::vector<double>{1.5});
+  CHECK(semicolons.frames[1].y_um == std::vector<double>{3});
+  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1,2\"\n\"1,a,2\"\n").refusal(), Contains("t.csv:3: x_um is 'a'"));
+  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1\n").refusal(), Contains("t.csv:2: a quote is never closed"));
+  CHECK(Dialect("\"frame\",\"x_um\",\"y_um\"\n0,1,2\n").points().notes.size() == 1);
 }
 
 TEST_CASE("names in Latin-1 are asked for in UTF-8") {
