@@ -30,6 +30,20 @@ Codec<std::string> solver_name() {
   return codec;
 }
 
+/// The path of an image. `instead` says what to do for true, which is no path (a file of that name is ./true).
+Codec<std::string> image_path(const std::string& instead) {
+  Codec<std::string> codec = text("a path");
+  codec.parse = [instead](const Value& value) -> std::optional<std::string> {
+    if (value.list) return std::nullopt;
+    for (const std::string_view on : {"true", "yes", "on", "1"})
+      if (value.word() == on) throw BadValue(instead);
+    for (const std::string_view off : {"false", "no", "off", "0"})
+      if (value.word() == off) throw BadValue("give a path, or none");
+    return value.word();
+  };
+  return codec;
+}
+
 void add_input(std::vector<Option>& table) {
   table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
                       "Images (a file or a folder) or a table of points, relative to the YAML file."));
@@ -66,10 +80,13 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
                       "Part of every frame to search, end exclusive, such as 100:300,0:200,:. "
                       "Positions remain those in the full frame."));
-  table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
+  table.push_back(row("input.mask", "", word_or("none", image_path("give the path of the mask")), MOTES_AT(input.mask),
                       "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
                       "where it is above 0, and keep its value as mask_label."));
-  table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
+  table.push_back(row("input.labels", "",
+                      word_or("none", image_path("give the path of the label image; if the frames are labels "
+                                                 "themselves, set detection.method: labels instead")),
+                      MOTES_AT(input.labels),
                       "Label image with the input's frames; each label of a frame is one detection."));
 }
 

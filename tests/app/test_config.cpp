@@ -354,6 +354,21 @@ TEST_CASE("A word unlike all keys is not answered with one of them") {
   CHECK(did_you_mean("scpoe", std::vector<std::string>{"scope"}, "") == "; did you mean 'scope'?");
 }
 
+TEST_CASE("A truth value is not the path of a label image or mask") {
+  Config config;
+  for (const std::string word : {"true", "yes", "1"}) {
+    CHECK_THROWS_WITH(apply_assignment(config, "input.labels=" + word),
+                      Contains("'" + word + "' is not allowed; give the path of the label image") &&
+                          Contains("set detection.method: labels instead"));
+    CHECK_THAT(complaint("input:\n  labels: " + word + "\n"),
+               Contains("bad.yaml:2: ") && Contains("give the path of the label image"));
+  }
+  CHECK_THROWS_WITH(apply_assignment(config, "input.labels=false"), Contains("give a path, or none"));
+  CHECK_THROWS_WITH(apply_assignment(config, "input.mask=true"), Contains("give the path of the mask"));
+  apply_assignment(config, "input.labels=./true");
+  CHECK(config.input.labels == "./true");
+}
+
 TEST_CASE("A path that begins with ~/ is in the home folder") {
   const TempDir dir;
   const char* home = std::getenv("HOME");
