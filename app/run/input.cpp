@@ -13,6 +13,7 @@
 #include <motes/io/ctc.h>
 #include <motes/io/detections_h5.h>
 #include <motes/io/geff.h>
+#include <motes/io/mtrackj.h>
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
@@ -39,7 +40,7 @@ bool is_table_name(std::string path) {
 
 bool holds_tracks(const std::string& path, const std::string& extension) {
   if (io::is_geff(path) || io::is_ctc(path)) return true;
-  if (extension == ".vtp") return true;
+  if (extension == ".vtp" || io::is_mtrackj(path)) return true;
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
 

@@ -10,6 +10,7 @@
 #include <motes/io/challenge_xml.h>
 #include <motes/io/ctc.h>
 #include <motes/io/geff.h>
+#include <motes/io/mtrackj.h>
 #include <motes/io/napari_csv.h>
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
@@ -70,6 +71,7 @@ const std::vector<Row>& rows() {
       {{"challenge XML", ".xml", true, true},
        kExact,
        [](const auto& p, const auto& t, const auto&) { write_challenge_xml(p, t); }},
+      {{"MTrackJ", ".mdf", true, false}, 0, {}},
       {{"VTK PolyData", ".vtp", true, true},
        kTable | kTrackProperties,
        [](const auto& p, const auto& t, const auto&) { write_tracks_vtp(p, t); }},
@@ -175,6 +177,7 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   if (start.empty()) unknown(path, "the file is empty");
   if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
   if (starts_as_xml(start)) return read_xml(path, start, notes);
+  if (is_mtrackj(path)) return read_mtrackj(path, notes);
   if (detail::is_tiff_head(start))
     throw InputError(path.string() + ": this is an image, not tracks; motes track finds the tracks in it");
   if (!detail::is_utf16(start) && start.find('\0') != std::string::npos) refuse_binary(path);

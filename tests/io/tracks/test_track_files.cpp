@@ -13,7 +13,7 @@ TEST_CASE("every track format is written by extension and read by content") {
   const TrackSet tracks = sample_tracks();
   for (const io::TrackFormat& format : io::track_formats()) {
     INFO(format.name);
-    if (format.extension == ".ctc") continue;  // its positions are whole voxels
+    if (format.extension == ".ctc" || !format.writes) continue;  // positions of .ctc are whole voxels
     const auto written = dir / ("t" + format.extension);
     io::write_tracks(written, tracks);
     const auto anonymous = dir / "nameless";
