@@ -130,6 +130,18 @@ std::optional<TrackSet> try_tracks(const std::string& path, const Config& config
   }
 }
 
+/// The input; showing a table does not require a scale.
+OpenedInput open_without_scale(Config config) {
+  if (!config.input.voxel_um) {
+    try {
+      return open_input(config);
+    } catch (const UsageError&) {
+      config.input.voxel_um = Vec3{1, 1, 1};
+    }
+  }
+  return open_input(config);
+}
+
 void show(Session& session, const std::vector<std::string>& lines, const ordered_json& json) {
   ordered_json report = report_head("info");
   report["input"] = json;
@@ -150,9 +162,7 @@ void show_file(Session& session, const std::string& path) {
     json.update(tracks_json(*tracks));
     return show(session, describe(*tracks, config.input.path), json);
   }
-  // Showing a table does not require a scale.
-  if (!config.input.voxel_um) config.input.voxel_um = Vec3{1, 1, 1};
-  const OpenedInput input = open_input(config);
+  const OpenedInput input = open_without_scale(config);
   show(session, app::describe(input), to_json(input));
 }
 

@@ -30,7 +30,8 @@ Codec<std::string> solver_name() {
   return codec;
 }
 
-/// The path of an image. `instead` says what to do for true, which is no path (a file of that name is ./true).
+/// The path of an image. `instead` says what to do for true, which is no path (a file of that name is
+/// ./true).
 Codec<std::string> image_path(const std::string& instead) {
   Codec<std::string> codec = text("a path");
   codec.parse = [instead](const Value& value) -> std::optional<std::string> {
@@ -80,7 +81,8 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
                       "Part of every frame to search, end exclusive, such as 100:300,0:200,:. "
                       "Positions remain those in the full frame."));
-  table.push_back(row("input.mask", "", word_or("none", image_path("give the path of the mask")), MOTES_AT(input.mask),
+  table.push_back(row("input.mask", "", word_or("none", image_path("give the path of the mask")),
+                      MOTES_AT(input.mask),
                       "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
                       "where it is above 0, and keep its value as mask_label."));
   table.push_back(row("input.labels", "",

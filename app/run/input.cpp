@@ -14,6 +14,7 @@
 #include <motes/io/detections_h5.h>
 #include <motes/io/geff.h>
 #include <motes/io/mtrackj.h>
+#include <motes/io/picasso.h>
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
@@ -184,6 +185,9 @@ OpenedInput open_input(const Config& config) {
     input.points = io::read_detections_h5(input.path);
     scale_points(input.points, config);
     input.point_format = "detections";
+  } else if (file && io::is_picasso(input.path)) {
+    input.points = io::read_picasso_points(input.path, table_options(config));
+    input.point_format = "Picasso localisations";
   } else if (file && extension == ".xml" && io::is_trackmate_xml(input.path)) {
     input.points = io::read_trackmate_points(input.path);
     scale_points(input.points, config);

@@ -25,6 +25,7 @@ constexpr std::uint64_t kMaxAttributeValues = 1024;
 constexpr std::uint64_t kBestReadBytes = std::uint64_t{64} << 20;
 constexpr int kMaxSoftLinks = 16;
 constexpr int kMaxRank = 16;
+constexpr int kMaxMembers = 10'000;
 
 hid_t native(Number number) {
   switch (number) {
@@ -163,8 +164,21 @@ Number CheckedFile::number_type(hid_t type, const std::string& what) const {
   fail(what + " holds values of the wrong type (no standard number of 8 to 64 bits)");
 }
 
-void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
-                                const DatasetInfo& info) const {
+/// The type of one member of records, which must be of fixed size.
+Handle CheckedFile::member_type(const Handle& records, const std::string& name,
+                                const std::string& member) const {
+  if (H5Tget_class(records.id()) != H5T_COMPOUND) fail(name + " is not a dataset of records");
+  for (const H5T_class_t kind : {H5T_VLEN, H5T_STRING, H5T_REFERENCE})
+    if (H5Tdetect_class(records.id(), kind) != 0) fail(name + " has records with more than numbers");
+  const int index = H5Tget_member_index(records.id(), member.c_str());
+  if (index < 0) fail(name + " has no column " + member);
+  Handle type(H5Tget_member_type(records.id(), static_cast<unsigned>(index)), H5Tclose);
+  if (!type) fail("the type of " + name + " is damaged");
+  return type;
+}
+
+void CheckedFile::check_storage(const Handle& dataset, const std::string& name, const DatasetInfo& info,
+                                std::size_t value_bytes) const {
   const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose);
   if (!creation) fail(name + " is damaged: " + last_error());
   if (const int files = H5Pget_external_count(creation.id()); files != 0) {
@@ -174,7 +188,7 @@ void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
     if (files > 0) H5Pget_external(creation.id(), 0, file.size() - 1, file.data(), &offset, &size);
     fail(name + " keeps its values in another file (" + quoted(file.data()) + "): copy them into this one");
   }
-  const std::uint64_t bytes = static_cast<std::uint64_t>(info.values()) * size_of(info.type);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(info.values()) * value_bytes;
   const H5D_layout_t layout = H5Pget_layout(creation.id());
   if (layout == H5D_VIRTUAL) fail(name + " is a virtual dataset, made of other files' data: copy it");
   if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED)
@@ -192,7 +206,7 @@ void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
   std::array<hsize_t, kMaxRank> chunk{};
   const int rank = H5Pget_chunk(creation.id(), kMaxRank, chunk.data());
   if (rank != static_cast<int>(info.shape.size())) fail(name + " has damaged chunks");
-  std::uint64_t chunk_bytes = size_of(info.type);
+  std::uint64_t chunk_bytes = value_bytes;
   for (int axis = 0; axis < rank; ++axis)
     if (__builtin_mul_overflow(chunk_bytes, chunk[static_cast<std::size_t>(axis)], &chunk_bytes))
       chunk_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -207,8 +221,8 @@ Handle CheckedFile::open_dataset(const std::string& name) const {
   return dataset;
 }
 
-std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name) const {
-  if (last_ && name == last_name_) return last_info_;
+std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name, const std::string& member) const {
+  if (last_ && name == last_name_ && member == last_member_) return last_info_;
   const std::string place = must_resolve(name);
   if (const Handle group(H5Gopen2(file_.id(), place.c_str(), H5P_DEFAULT), H5Gclose); group)
     return std::nullopt;
@@ -216,14 +230,18 @@ std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name) const {
   const Handle type(H5Dget_type(opened.id()), H5Tclose);
   if (!type) fail("the type of " + name + " is damaged");
   DatasetInfo info;
-  info.type = number_type(type.id(), name);
+  info.type = member.empty() ? number_type(type.id(), name)
+                             : number_type(member_type(type, name, member).id(), name + ", column " + member);
+  const std::size_t value_bytes = member.empty() ? size_of(info.type) : H5Tget_size(type.id());
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  if (value_bytes == 0 || value_bytes > kMostBytes) fail("the type of " + name + " is damaged");
   const Handle space(H5Dget_space(opened.id()), H5Sclose);
   const int rank = space ? H5Sget_simple_extent_ndims(space.id()) : -1;
   std::array<hsize_t, kMaxRank> dims{};
   if (rank < 0 || rank > kMaxRank || H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr) != rank ||
       (rank == 0 && H5Sget_simple_extent_type(space.id()) != H5S_SCALAR))
     fail(name + " has no readable shape");
-  std::int64_t bytes = static_cast<std::int64_t>(size_of(info.type));
+  std::int64_t bytes = static_cast<std::int64_t>(value_bytes);
   for (int axis = 0; axis < rank; ++axis) {
     const hsize_t length = dims[static_cast<std::size_t>(axis)];
     const auto product =
@@ -234,25 +252,26 @@ std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name) const {
     bytes = length == 0 ? bytes : *product;
     info.shape.push_back(static_cast<std::int64_t>(length));
   }
-  check_storage(opened, name, info);
+  check_storage(opened, name, info, value_bytes);
   const Handle creation(H5Dget_create_plist(opened.id()), H5Pclose);
   std::array<hsize_t, kMaxRank> chunk{1};
   if (creation && H5Pget_layout(creation.id()) == H5D_CHUNKED)
     H5Pget_chunk(creation.id(), kMaxRank, chunk.data());
   const auto row_bytes =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(info.row_values()) * size_of(info.type));
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(info.row_values()) * value_bytes);
   const std::uint64_t chunk_rows = std::clamp<std::uint64_t>(chunk[0], 1, std::uint64_t{1} << 40);
   info.rows_at_once = static_cast<std::int64_t>(
       std::max<std::uint64_t>(1, kBestReadBytes / row_bytes / chunk_rows) * chunk_rows);
   last_ = std::move(opened);
   last_name_ = name;
+  last_member_ = member;
   last_info_ = info;
   return info;
 }
 
 void CheckedFile::read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
-                            std::span<std::byte> out) const {
-  const auto info = dataset(name);
+                            std::span<std::byte> out, const std::string& member) const {
+  const auto info = dataset(name, member);
   if (!info) fail(name + " is not a dataset");
   const std::int64_t rows = info->shape.empty() ? 1 : info->shape[0];
   if (first < 0 || count < 0 || first > rows || count > rows - first ||
@@ -271,8 +290,35 @@ void CheckedFile::read_rows(const std::string& name, Number as, std::int64_t fir
     fail("the shape of " + name + " is damaged");
   const hsize_t values = static_cast<hsize_t>(count * info->row_values());
   const Handle memory(H5Screate_simple(1, &values, nullptr), H5Sclose);
-  if (H5Dread(last_.id(), native(as), memory.id(), space.id(), H5P_DEFAULT, out.data()) < 0)
+  Handle type(H5Tcopy(native(as)), H5Tclose);
+  if (!member.empty()) {
+    type = Handle(H5Tcreate(H5T_COMPOUND, size_of(as)), H5Tclose);
+    if (H5Tinsert(type.id(), member.c_str(), 0, native(as)) < 0) fail("the type of " + name + " is damaged");
+  }
+  if (H5Dread(last_.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, out.data()) < 0)
     fail("the values of " + name + " are damaged or cut off (" + last_error() + ")");
+}
+
+std::vector<std::string> CheckedFile::members(const std::string& name) const {
+  const std::string place = must_resolve(name);
+  std::vector<std::string> found;
+  const Handle opened(H5Dopen2(file_.id(), place.c_str(), H5P_DEFAULT), H5Dclose);
+  const Handle type(opened ? H5Dget_type(opened.id()) : -1, H5Tclose);
+  if (!type || H5Tget_class(type.id()) != H5T_COMPOUND) return found;
+  const int count = H5Tget_nmembers(type.id());
+  if (count < 0 || count > kMaxMembers) fail(name + " claims " + std::to_string(count) + " columns");
+  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+    const Handle member(H5Tget_member_type(type.id(), i), H5Tclose);
+    char* const text = H5Tget_member_name(type.id(), i);
+    if (!member || text == nullptr) fail("the type of " + name + " is damaged");
+    const std::string member_name = text;
+    H5free_memory(text);
+    const auto standard = standard_types();
+    if (std::any_of(standard.begin(), standard.end(),
+                    [&](const auto& one) { return H5Tequal(member.id(), one.first) > 0; }))
+      found.push_back(member_name);
+  }
+  return found;
 }
 
 std::vector<std::string> CheckedFile::names(const std::string& group) const {

@@ -38,12 +38,16 @@ class CheckedFile {
   explicit CheckedFile(const std::filesystem::path& path);
 
   bool has(const std::string& name) const;  ///< whether the object and all groups above it exist
-  /// A dataset of numbers; none if `name` is a group. Throws if it is missing or rejected.
-  std::optional<DatasetInfo> dataset(const std::string& name) const;
-  /// Rows [first, first + count) of the first axis, converted to `as`, in row-major order. `out`:
-  /// count * row_values() * size_of(as) bytes. Values outside the range of `as` are clipped to it.
+  /// A dataset of numbers, or of records with `member` (then its type); none if `name` is a group. Throws if
+  /// it is missing or rejected.
+  std::optional<DatasetInfo> dataset(const std::string& name, const std::string& member = "") const;
+  /// Rows [first, first + count) of the first axis, or this member of them, converted to `as`, in row-major
+  /// order. `out`: count * row_values() * size_of(as) bytes. Values outside the range of `as` are clipped to
+  /// it.
   void read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
-                 std::span<std::byte> out) const;
+                 std::span<std::byte> out, const std::string& member = "") const;
+  /// The members that are numbers of a dataset of records; empty for anything else.
+  std::vector<std::string> members(const std::string& name) const;
   std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation if known
   /// Up to 1024 numbers; none if the object has no such attribute.
   std::optional<std::vector<double>> numbers(const std::string& object, const std::string& attribute) const;
@@ -56,14 +60,16 @@ class CheckedFile {
   std::optional<std::string> resolve(const std::string& name, int depth = 0) const;
   std::string must_resolve(const std::string& name) const;
   Handle open_dataset(const std::string& name) const;
-  void check_storage(const Handle& dataset, const std::string& name, const DatasetInfo& info) const;
+  void check_storage(const Handle& dataset, const std::string& name, const DatasetInfo& info,
+                     std::size_t value_bytes) const;
+  Handle member_type(const Handle& records, const std::string& name, const std::string& member) const;
   Handle open_attribute(const std::string& object, const std::string& attribute) const;
   Number number_type(hid_t type, const std::string& what) const;
 
   std::string path_;
   std::uint64_t file_size_ = 0;
   Handle file_;
-  mutable std::string last_name_;  ///< the last opened dataset, which is read in pieces
+  mutable std::string last_name_, last_member_;  ///< the last opened dataset, which is read in pieces
   mutable Handle last_;
   mutable DatasetInfo last_info_;
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 
-enum class Operation : std::uint8_t { has, dataset, rows, names, numbers, text, attribute_names };
+enum class Operation : std::uint8_t { has, dataset, rows, names, numbers, text, attribute_names, members };
 
 std::string packed(const std::optional<DatasetInfo>& info) {
   std::string out;
@@ -40,7 +40,7 @@ std::string packed(const std::vector<std::string>& names) {
 
 struct Reader::Request {
   Operation operation = Operation::has;
-  std::string object = "/", attribute = "";
+  std::string object = "/", attribute = "";  ///< of a dataset of records: a member
   Number as = Number::f64;
   std::int64_t first = 0, count = 0;
 
@@ -72,9 +72,9 @@ struct Reader::Request {
       case Operation::has:
         return file.has(object) ? "1" : "";
       case Operation::dataset:
-        return packed(file.has(object) ? file.dataset(object) : std::nullopt);
+        return packed(file.has(object) ? file.dataset(object, attribute) : std::nullopt);
       case Operation::rows:
-        file.read_rows(object, as, first, count, out);
+        file.read_rows(object, as, first, count, out, attribute);
         return "";
       case Operation::names:
         return packed(file.names(object));
@@ -89,6 +89,8 @@ struct Reader::Request {
       }
       case Operation::attribute_names:
         return packed(file.attribute_names(object));
+      case Operation::members:
+        return packed(file.has(object) ? file.members(object) : std::vector<std::string>());
     }
     return "";
   }
@@ -145,8 +147,8 @@ std::string Reader::ask(const Request& request, std::span<std::byte> out) const 
 
 bool Reader::has(const std::string& name) const { return !ask({Operation::has, name}).empty(); }
 
-std::optional<DatasetInfo> Reader::dataset(const std::string& name) const {
-  const std::string bytes = ask({Operation::dataset, name});
+std::optional<DatasetInfo> Reader::dataset(const std::string& name, const std::string& member) const {
+  const std::string bytes = ask({Operation::dataset, name, member});
   if (bytes.empty()) return std::nullopt;
   Source source(bytes);
   DatasetInfo info;
@@ -178,8 +180,8 @@ int Reader::dimensions(const std::string& name) const {
 }
 
 void Reader::read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
-                       std::span<std::byte> out) const {
-  const auto info = dataset(name);
+                       std::span<std::byte> out, const std::string& member) const {
+  const auto info = dataset(name, member);
   if (!info) fail("the dataset " + name + " is missing");
   const std::size_t row = static_cast<std::size_t>(info->row_values()) * size_of(as);
   if (count < 0 || out.size() != static_cast<std::size_t>(count) * row) fail(name + " has changed its shape");
@@ -188,7 +190,7 @@ void Reader::read_rows(const std::string& name, Number as, std::int64_t first, s
   for (std::int64_t done = 0; done < count;) {
     // Windows begin at chunk boundaries, so that no chunk is decoded twice.
     const std::int64_t step = std::min(count - done, chunk - (direct_ ? 0 : (first + done) % chunk));
-    ask({Operation::rows, name, "", as, first + done, step},
+    ask({Operation::rows, name, member, as, first + done, step},
         out.subspan(static_cast<std::size_t>(done) * row, static_cast<std::size_t>(step) * row));
     done += step;
   }
@@ -203,9 +205,10 @@ void Reader::read(const std::string& name, Number as, std::span<std::byte> out) 
 }
 
 template <class T>
-std::vector<T> Reader::column(const std::string& name, Number as, std::size_t width) const {
+std::vector<T> Reader::column(const std::string& name, Number as, std::size_t width,
+                              const std::string& member) const {
   if (!has(name)) fail("the dataset " + name + " is missing");
-  const auto info = dataset(name);
+  const auto info = dataset(name, member);
   if (!info) fail(name + " is damaged or not a dataset");
   if (is_float(info->type) && !is_float(as)) fail(name + " holds values of the wrong type");
   if (info->shape.size() != (width == 0 ? 1U : 2U))
@@ -213,12 +216,15 @@ std::vector<T> Reader::column(const std::string& name, Number as, std::size_t wi
   if (width != 0 && info->shape[1] != static_cast<std::int64_t>(width))
     fail(name + " must have " + std::to_string(width) + " columns");
   std::vector<T> values(static_cast<std::size_t>(info->values()));
-  read_rows(name, as, 0, info->shape[0], std::as_writable_bytes(std::span(values)));
+  read_rows(name, as, 0, info->shape[0], std::as_writable_bytes(std::span(values)), member);
   return values;
 }
 
 std::vector<double> Reader::doubles(const std::string& name) const {
   return column<double>(name, Number::f64, 0);
+}
+std::vector<double> Reader::doubles(const std::string& name, const std::string& member) const {
+  return column<double>(name, Number::f64, 0, member);
 }
 std::vector<std::int32_t> Reader::int32s(const std::string& name) const {
   return column<std::int32_t>(name, Number::i32, 0);
@@ -228,6 +234,10 @@ std::vector<std::int64_t> Reader::int64s(const std::string& name) const {
 }
 std::vector<double> Reader::table(const std::string& name, std::size_t width) const {
   return column<double>(name, Number::f64, width);
+}
+
+std::vector<std::string> Reader::members(const std::string& name) const {
+  return unpacked_names(ask({Operation::members, name}));
 }
 
 std::vector<std::string> Reader::names(const std::string& group) const {

@@ -29,19 +29,21 @@ class Reader {
 
   bool has(const std::string& name) const;        ///< whether the object and all groups above it exist
   int dimensions(const std::string& name) const;  ///< of a dataset of numbers; -1 for anything else
-  /// Shape and type of a dataset of numbers; none if it is missing, a group, or not of numbers.
-  std::optional<DatasetInfo> dataset(const std::string& name) const;
+  /// Shape and type of a dataset of numbers, or of this member of records; none if it is missing or a group.
+  std::optional<DatasetInfo> dataset(const std::string& name, const std::string& member = "") const;
   /// All values, converted to `as`, row-major. `out` must have room for dataset(name)->values() of them. The
   /// memory shared with the child is at most one window of whole chunks, about 64 MB.
   void read(const std::string& name, Number as, std::span<std::byte> out) const;
   /// Rows [first, first + count) of the first axis.
   void read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
-                 std::span<std::byte> out) const;
+                 std::span<std::byte> out, const std::string& member = "") const;
 
   /// One-dimensional numeric data. Lengths that the file cannot have are rejected before allocating.
   std::vector<double> doubles(const std::string& name) const;
   std::vector<std::int32_t> int32s(const std::string& name) const;
   std::vector<std::int64_t> int64s(const std::string& name) const;
+  std::vector<double> doubles(const std::string& name, const std::string& member) const;  ///< of records
+  std::vector<std::string> members(const std::string& name) const;  ///< numbers of records; empty: no records
   std::vector<double> table(const std::string& name, std::size_t width) const;  ///< [rows, width], row by row
   std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation if known
 
@@ -60,7 +62,8 @@ class Reader {
   struct Request;
   std::string ask(const Request& request, std::span<std::byte> out = {}) const;
   template <class T>
-  std::vector<T> column(const std::string& name, Number as, std::size_t width) const;
+  std::vector<T> column(const std::string& name, Number as, std::size_t width,
+                        const std::string& member = "") const;
 
   std::string path_;
   mutable std::unique_ptr<CheckedFile> direct_;  ///< for a trusted file

@@ -35,7 +35,8 @@ class MtrackjReader {
       ended = line.starts_with(kEnd);
       if (line_ > 1 && !ended && !line.empty()) add(line);
     }
-    if (!ended) fail("the file ends without the line '" + std::string(kEnd) + "': it is cut off; save it again");
+    if (!ended)
+      fail("the file ends without the line '" + std::string(kEnd) + "': it is cut off; save it again");
     return tracks(notes);
   }
 
@@ -61,7 +62,8 @@ class MtrackjReader {
     } else if (word == "Point" && !tracks_.empty()) {
       add_point(rest);
     } else if (word == "Point" || assembly_ >= 0) {
-      fail("'" + std::string(line.substr(0, 40)) + "' is out of place: lines are Assembly, Cluster, Track, Point");
+      fail("'" + std::string(line.substr(0, 40)) +
+           "' is out of place: lines are Assembly, Cluster, Track, Point");
     }
   }
 
@@ -109,9 +111,8 @@ class MtrackjReader {
   TrackSet tracks(std::vector<std::string>* notes) {
     if (std::any_of(channels_.begin(), channels_.end(), [](double c) { return c != 1; }))
       rows_.properties.push_back({"channel", std::move(channels_)});
-    TrackSet tracks = detail::group_tracks(std::move(rows_), [this](std::size_t row) {
-      return path_ + ":" + std::to_string(lines_[row]);
-    });
+    TrackSet tracks = detail::group_tracks(
+        std::move(rows_), [this](std::size_t row) { return path_ + ":" + std::to_string(lines_[row]); });
     tracks.length_unit = "px";
     add_property(tracks, "cluster", &Track::cluster);
     add_property(tracks, "assembly", &Track::assembly);
@@ -130,7 +131,7 @@ class MtrackjReader {
   std::string path_, text_;
   std::int64_t line_ = 1, assembly_ = -1, cluster_ = 0;
   std::vector<Track> tracks_;
-  detail::TrackRows rows_;  ///< track_id: index in tracks_
+  detail::TrackRows rows_;           ///< track_id: index in tracks_
   std::vector<double> channels_;     ///< [rows]
   std::vector<std::int64_t> lines_;  ///< [rows]
 };

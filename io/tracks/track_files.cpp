@@ -12,6 +12,7 @@
 #include <motes/io/geff.h>
 #include <motes/io/mtrackj.h>
 #include <motes/io/napari_csv.h>
+#include <motes/io/picasso.h>
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
@@ -72,6 +73,7 @@ const std::vector<Row>& rows() {
        kExact,
        [](const auto& p, const auto& t, const auto&) { write_challenge_xml(p, t); }},
       {{"MTrackJ", ".mdf", true, false}, 0, {}},
+      {{"Picasso HDF5", ".hdf5", true, false}, 0, {}},
       {{"VTK PolyData", ".vtp", true, true},
        kTable | kTrackProperties,
        [](const auto& p, const auto& t, const auto&) { write_tracks_vtp(p, t); }},
@@ -175,7 +177,10 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
   const std::string start = detail::inflated_start(path, kStart);
   if (start.empty()) unknown(path, "the file is empty");
-  if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
+  if (start.starts_with(kHdf5)) {
+    if (is_picasso(path)) return read_picasso_tracks(path, options, notes);
+    return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
+  }
   if (starts_as_xml(start)) return read_xml(path, start, notes);
   if (is_mtrackj(path)) return read_mtrackj(path, notes);
   if (detail::is_tiff_head(start))

@@ -93,6 +93,31 @@ void write_problems(const path& folder) {
   H5Fclose(file);
 }
 
+/// Picasso's records of a frame, x, y, z and a group.
+void write_picasso(const path& path) {
+  struct Record {
+    std::uint32_t frame;
+    float x, y, z;
+    std::int32_t group;
+  };
+  const Record records[] = {{0, 1, 2, 3, 0}, {1, 1.5f, 2, 3, 0}, {1, 4, 5, 6, 1}};
+  const hsize_t rows = 3;
+  const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Record));
+  H5Tinsert(type, "frame", offsetof(Record, frame), H5T_STD_U32LE);
+  H5Tinsert(type, "x", offsetof(Record, x), H5T_IEEE_F32LE);
+  H5Tinsert(type, "y", offsetof(Record, y), H5T_IEEE_F32LE);
+  H5Tinsert(type, "z", offsetof(Record, z), H5T_IEEE_F32LE);
+  H5Tinsert(type, "group", offsetof(Record, group), H5T_STD_I32LE);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+  const hid_t data = H5Dcreate2(file, "locs", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, records);
+  H5Dclose(data);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(file);
+}
+
 /// Replaces the folder by one file that holds it.
 void pack_folder(const path& folder, const path& file) {
   fuzz::spill(file, fuzz::pack(folder));
@@ -254,11 +279,17 @@ int main(int argc, char** argv) {
   const TrackSet tracks = small_tracks();
   io::write_tracks_h5(folder("tracks_h5") / "a.h5", tracks);
   io::write_detections_h5(folder("detections_h5") / "a.h5", {small_frames(), "um", {}});
+  write_picasso(folder("picasso") / "a.hdf5");
   io::write_tracks_vtkhdf(folder("vtkhdf") / "a.vtkhdf", tracks);
   io::write_tracks_vtp(folder("vtp") / "a.vtp", tracks);
   io::write_tracks_csv(folder("tracks_csv") / "a.csv", tracks);
   io::write_points_csv(folder("points_csv") / "a.csv", {small_frames(), "um", 1.0});
   io::write_challenge_xml(folder("challenge_xml") / "a.xml", tracks);
+  fuzz::spill(
+      folder("mtrackj") / "a.mdf",
+      "MTrackJ 1.5.1 Data File\nDisplaying true 1\nAssembly 1 FF0000\nCluster 1 FF0000\nTrack 1 FF0000 true\n"
+      "Point 1 1.5 2.0 1.0 1.0 1.0\nPoint 2 1.5 2.0 1.0 2.0 1.0\nCluster 2\nTrack 1\nPoint 1 3 4 2 1 2\n"
+      "End of MTrackJ Data File\n");
   write_volumes<io::BdvWriter>(folder("bdv_h5") / "a.h5", io::BdvOptions{2, 1, true});
   std::filesystem::create_directories(folder("bdv_xml"));
   std::filesystem::rename(folder("bdv_h5") / "a.xml", folder("bdv_xml") / "a.xml");
@@ -286,6 +317,7 @@ int main(int argc, char** argv) {
               "frame;x [nm];y [nm];z [nm]\r\n0;1,5;2,5;3\r\n1;1,5;2,5;3\r\n");
   fuzz::spill(folder("tables") / "named", "a\tb\tc\td\n1\t2\t0\t7\n1\t2\t1\t7\n");
   fuzz::spill(folder("tables") / "excel", "sep=;\r\nframe;x [nm];y [nm]\r\n0;1;2\r\n;;\r\n1;1;3\r\n");
+  fuzz::spill(folder("tables") / "quoted", "\"frame,x_um,y_um\"\r\n\"0,1,2\"\r\n\"1,1.5,\"\"2\"\"\"\r\n");
   fuzz::spill(folder("tables") / "units", "t_s,x,y,z\nmin,(um),(um),(um)\n1,2,3,4\n2,2,3,4\n");
   fuzz::spill(folder("tables") / "rows", "\"frame\" \"x\" \"y\"\n\"1\" 0 5 6\n\"2\" 1 5 6\n");
   std::string wide = "\xFF\xFE";

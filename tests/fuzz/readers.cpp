@@ -15,6 +15,8 @@
 #include <motes/io/detections_h5.h>
 #include <motes/io/frame_source.h>
 #include <motes/io/geff.h>
+#include <motes/io/mtrackj.h>
+#include <motes/io/picasso.h>
 #include <motes/io/problem_files.h>
 #include <motes/io/tables.h>
 #include <motes/io/track_files.h>
@@ -54,6 +56,11 @@ void read_frames(const std::string& path) { read_frames(path, {}); }
 
 void tracks_h5(const std::string& path) { io::read_tracks_h5(path); }
 void detections_h5(const std::string& path) { io::read_detections_h5(path); }
+void picasso(const std::string& path) {
+  const io::TableOptions pixels{Vec3{0.1, 0.1, 0.1}, 0.25};
+  attempt([&] { io::read_picasso_points(path, pixels); });
+  io::read_picasso_tracks(path, pixels);
+}
 void vtkhdf(const std::string& path) { io::read_tracks_vtkhdf(path); }
 void problem_h5(const std::string& path) { io::read_problem(path); }
 void matrix_market(const std::string& path) {
@@ -77,6 +84,7 @@ void tables(const std::string& path) {
   }
 }
 void challenge_xml(const std::string& path) { io::read_challenge_xml(path); }
+void mtrackj(const std::string& path) { io::read_mtrackj(path); }
 void trackmate_xml(const std::string& path) {
   attempt([&] { io::read_trackmate_points(path); });
   io::read_trackmate_xml(path);
@@ -128,6 +136,7 @@ struct Reader {
 
 constexpr Reader kReaders[] = {{"tracks_h5", tracks_h5, ".h5"},
                                {"detections_h5", detections_h5, ".h5"},
+                               {"picasso", picasso, ".hdf5"},
                                {"vtkhdf", vtkhdf, ".vtkhdf"},
                                {"bdv_h5", read_frames, ".h5"},
                                {"imaris", read_frames, ".ims"},
@@ -145,6 +154,7 @@ constexpr Reader kReaders[] = {{"tracks_h5", tracks_h5, ".h5"},
                                {"tracks_csv", tracks_csv, ".csv"},
                                {"tables", tables, ".csv"},
                                {"challenge_xml", challenge_xml, ".xml"},
+                               {"mtrackj", mtrackj, ".mdf"},
                                {"trackmate_xml", trackmate_xml, ".xml"},
                                {"geff", geff, ".geff", true},
                                {"ctc", ctc, ".ctc", true},

@@ -32,7 +32,7 @@ class CsvReader {
   std::int64_t line() const { return line_; }  ///< line number of the current row, from 1
   std::string where() const { return where(line_); }
   std::string where(std::int64_t line) const;
-  bool quoted_lines() const { return quoted_lines_; }  ///< whether each whole line was in quotes
+  bool quoted_lines() const { return quoted_lines_; }      ///< whether each whole line was in quotes
   bool decimal_commas() const { return decimal_commas_; }  ///< whether numbers were written with them
 
   char delimiter() const { return delimiter_; }

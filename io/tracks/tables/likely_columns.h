@@ -7,8 +7,8 @@
 
 namespace motes::io::detail {
 
-/// The first column that probably counts frames, such as "Slice", "Time Point", "ImageNumber" or "First Frame";
-/// -1: none.
+/// The first column that probably counts frames, such as "Slice", "Time Point", "ImageNumber" or "First
+/// Frame"; -1: none.
 int likely_frames(const std::vector<std::string>& header);
 
 /// The columns that are probably positions, as "x=centroid_x,y=centroid_y"; empty: none. Their names differ

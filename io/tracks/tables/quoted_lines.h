@@ -1,5 +1,6 @@
 #pragma once
-/// Tables in which each whole line is one quoted field, as spreadsheets save a table that they read as one column.
+/// Tables in which each whole line is one quoted field, as spreadsheets save a table that they read as one
+/// column.
 
 #include <cstddef>
 #include <string>

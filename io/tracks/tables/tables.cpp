@@ -18,6 +18,7 @@
 #include "io/tracks/lineages/track_graph.h"
 #include "io/tracks/tables/point_columns.h"
 #include "io/tracks/tables/point_links.h"
+#include "io/tracks/tables/point_tables.h"
 #include "io/tracks/track_rows.h"
 
 namespace motes::io {
@@ -27,16 +28,6 @@ using detail::PointColumns;
 
 /// A mean of irregular times within this share of input.dt_s counts as the same interval.
 constexpr double kSameInterval = 0.1;
-
-void require_positive(const TableOptions& options) {
-  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
-  if (options.voxel_um &&
-      !(good(options.voxel_um->x) && good(options.voxel_um->y) && good(options.voxel_um->z))) {
-    throw UsageError("input.voxel_um: voxel sizes must be positive numbers");
-  }
-  if (options.dt_s && !good(*options.dt_s))
-    throw UsageError("input.dt_s: the frame interval must be a positive number");
-}
 
 /// um per unit; none for pixels and unknown units.
 std::optional<Vec3> um_of(TableUnit unit) {
@@ -270,20 +261,27 @@ bool is_text_table(const std::filesystem::path& path) {
   return false;
 }
 
-PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {
-  require_positive(options);
-  PointColumns columns = detail::read_point_columns(path, options, false);
-  if (columns.size() == 0) {
-    throw InputError(path.string() + ": the table has a header but no rows; there is nothing to track");
+namespace detail {
+
+void require_positive(const TableOptions& options) {
+  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
+  if (options.voxel_um &&
+      !(good(options.voxel_um->x) && good(options.voxel_um->y) && good(options.voxel_um->z))) {
+    throw UsageError("input.voxel_um: voxel sizes must be positive numbers");
   }
+  if (options.dt_s && !good(*options.dt_s))
+    throw UsageError("input.dt_s: the frame interval must be a positive number");
+}
+
+PointTable points_of_columns(PointColumns columns, const TableOptions& options, const std::string& source) {
   if (columns.pixels && !options.voxel_um && options.unit == TableUnit::unknown) {
     throw UsageError(
-        path.string() +
+        source +
         ": its positions are in pixels; set input.voxel_um (--voxel Z,Y,X or one number, in um), or "
         "input.unit=px to keep them");
   }
   if (!columns.micrometres && !options.voxel_um && options.unit == TableUnit::unknown) {
-    throw UsageError(path.string() +
+    throw UsageError(source +
                      ": columns x, y, z have no unit; set it (--set input.unit=um, or nm, mm, px), or " +
                      "set input.voxel_um to um per unit (--voxel; 1 keeps the numbers, in px)");
   }
@@ -297,35 +295,53 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   std::vector<double> intensity = take_property(columns, "intensity");
   std::vector<double> quality = take_property(columns, "quality");
   const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
-  require_dense_frames(std::int64_t{*high} - *low + 1, static_cast<std::int64_t>(columns.size()),
-                       path.string());
+  require_dense_frames(std::int64_t{*high} - *low + 1, static_cast<std::int64_t>(columns.size()), source);
   table.frames = empty_frames(columns, table.dt_s);
   fill_frames(table.frames, columns, std::move(radius), std::move(intensity), std::move(quality));
   table.notes = std::move(columns.notes);
   return table;
 }
 
-TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options,
-                         std::vector<std::string>* notes) {
-  require_positive(options);
-  PointColumns columns = detail::read_point_columns(path, options, true);
+TrackSet tracks_of_columns(PointColumns columns, const TableOptions& options,
+                           const std::function<std::string(std::int64_t)>& where_of,
+                           std::vector<std::string>* notes) {
+  const auto where = [&](std::size_t row) { return where_of(columns.line[row]); };
   const std::string unit = scale_to_um(columns, options);
   const std::optional<double> dt_s = settle_times(columns, options.dt_s);
-  const auto where = [&](std::size_t row) { return path.string() + ":" + std::to_string(columns.line[row]); };
   TrackSet tracks;
-  auto links = columns.parent.empty() ? detail::take_point_links(columns, where) : std::nullopt;
+  auto links = columns.parent.empty() ? take_point_links(columns, where) : std::nullopt;
   if (links) {
     tracks = tracks_of_links(columns, *std::move(links), where);
   } else {
-    detail::TrackRows rows;
+    TrackRows rows;
     if (const std::size_t dropped = keep_tracked_rows(columns, rows); dropped > 0)
       columns.notes.push_back(std::to_string(dropped) + " rows have no track number and are left out");
-    tracks = detail::group_tracks(std::move(rows), where);
+    tracks = group_tracks(std::move(rows), where);
   }
   tracks.length_unit = unit;
   tracks.dt_s = dt_s;
   if (notes != nullptr) *notes = std::move(columns.notes);
   return tracks;
+}
+
+}  // namespace detail
+
+PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {
+  detail::require_positive(options);
+  PointColumns columns = detail::read_point_columns(path, options, false);
+  if (columns.size() == 0) {
+    throw InputError(path.string() + ": the table has a header but no rows; there is nothing to track");
+  }
+  return detail::points_of_columns(std::move(columns), options, path.string());
+}
+
+TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options,
+                         std::vector<std::string>* notes) {
+  detail::require_positive(options);
+  PointColumns columns = detail::read_point_columns(path, options, true);
+  return detail::tracks_of_columns(
+      std::move(columns), options,
+      [&](std::int64_t line) { return path.string() + ":" + std::to_string(line); }, notes);
 }
 
 }  // namespace motes::io

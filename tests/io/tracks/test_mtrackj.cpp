@@ -11,7 +11,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::string kHead = "MTrackJ 1.5.1 Data File\nDisplaying true true true 1 10 0 4 100 2 0 0 0 2 1 12 0 true\n";
+const std::string kHead =
+    "MTrackJ 1.5.1 Data File\nDisplaying true true true 1 10 0 4 100 2 0 0 0 2 1 12 0 true\n";
 const std::string kEnd = "End of MTrackJ Data File\n";
 
 struct Mdf {
@@ -47,8 +48,10 @@ TEST_CASE("MTrackJ: frames and slices are counted from 0, x and y are kept") {
 }
 
 TEST_CASE("MTrackJ: clusters and channels become properties, and numbers of tracks differ") {
-  Mdf file("MTrackJ 1.2.0 Data File\r\nAssembly 1\r\nCluster 1\r\nTrack 1\r\nPoint 1 1 2 1 1 1\r\nCluster 2\r\n"
-           "Track 1\r\nPoint 1 3 4 1 1 2\r\n\r\nTrack 2\r\nPoint 1 5 6 1 2 1\r\nPoint 2 5 7 1 1 1\r\nEnd of MTrackJ Data File");
+  Mdf file(
+      "MTrackJ 1.2.0 Data File\r\nAssembly 1\r\nCluster 1\r\nTrack 1\r\nPoint 1 1 2 1 1 1\r\nCluster 2\r\n"
+      "Track 1\r\nPoint 1 3 4 1 1 2\r\n\r\nTrack 2\r\nPoint 1 5 6 1 2 1\r\nPoint 2 5 7 1 1 1\r\nEnd of "
+      "MTrackJ Data File");
   const TrackSet tracks = file.read();
   CHECK(tracks.track_id == std::vector<std::int64_t>{1, 2, 3});
   CHECK(tracks.frame == std::vector<std::int32_t>{0, 0, 0, 1});
@@ -66,9 +69,11 @@ TEST_CASE("MTrackJ: clusters and channels become properties, and numbers of trac
 TEST_CASE("damaged MTrackJ files are refused where they are") {
   const std::string start = "Assembly 1\nCluster 1\nTrack 1\n";
   CHECK_THAT(refusal(start + "Point 1 1 2 1 1 1\n"), Contains("cut off"));
-  for (const char* point : {"1 1 2 1 1", "1 1 2 1 1 1 1", "1 1 a 1 1 1", "1 1 nan 1 1 1", "1 1 1e999 1 1 1", ""}) {
+  for (const char* point :
+       {"1 1 2 1 1", "1 1 2 1 1 1 1", "1 1 a 1 1 1", "1 1 nan 1 1 1", "1 1 1e999 1 1 1", ""}) {
     INFO(point);
-    CHECK_THAT(refusal(start + "Point " + point + "\n" + kEnd), Contains("t.mdf:6: ") && Contains("six finite"));
+    CHECK_THAT(refusal(start + "Point " + point + "\n" + kEnd),
+               Contains("t.mdf:6: ") && Contains("six finite"));
   }
   for (const char* t : {"0", "1.5", "-1", "3e9", "1e300"}) {
     INFO(t);
@@ -76,7 +81,8 @@ TEST_CASE("damaged MTrackJ files are refused where they are") {
   }
   CHECK_THAT(refusal(start + "Point 1 1 2 1 5 1\nPoint 2 1 3 1 5 1\n" + kEnd),
              Contains("t.mdf:7: track ") && Contains("second point in frame 4"));
-  CHECK_THAT(refusal("Assembly 1\nPoint 1 1 2 1 1 1\n" + kEnd), Contains("t.mdf:4: ") && Contains("out of place"));
+  CHECK_THAT(refusal("Assembly 1\nPoint 1 1 2 1 1 1\n" + kEnd),
+             Contains("t.mdf:4: ") && Contains("out of place"));
   CHECK_THAT(refusal(start + "Pint 1 1 2 1 1 1\n" + kEnd), Contains("t.mdf:6: 'Pint 1 1"));
   CHECK_THAT(refusal("Assembly 1\nTrack x\n" + kEnd), Contains("t.mdf:4: Track needs a whole number"));
   CHECK_THAT(refusal("Assembly\n" + kEnd), Contains("t.mdf:3: Assembly needs"));

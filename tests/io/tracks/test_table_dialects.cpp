@@ -165,7 +165,8 @@ TEST_CASE("column names of other programs are suggested") {
              Contains("use --columns frame=ImageNumber,x=Location_Center_X,y=Location_Center_Y"));
   CHECK_THAT(Dialect("Timepoint,CenterX,CenterY\n0,1,2\n").refusal(columns({{"frame", "Timepoint"}})),
              Contains("\"frame=Timepoint,x=CenterX,y=CenterY\""));
-  CHECK_THAT(refusal("Last Frame,First Frame,x_um,y_um", "9,1,1,2"), Contains("if 'First Frame' counts frames"));
+  CHECK_THAT(refusal("Last Frame,First Frame,x_um,y_um", "9,1,1,2"),
+             Contains("if 'First Frame' counts frames"));
   CHECK_THAT(refusal("id,Start frame,end_frame,x_um,y_um", "0,1,3,1,2"), Contains("if 'Start frame' counts"));
   CHECK_THAT(refusal("id,movie.frame,x_um,y_um", "0,1,1,2"), Contains("--columns frame=movie.frame"));
   CHECK_THAT(refusal("frame rate,frames,x_um,y_um", "0,1,1,2"), !Contains("counts frames"));
@@ -394,7 +395,8 @@ TEST_CASE("each line in quotes, as a spreadsheet saves a table that it took for 
   const io::PointTable semicolons = Dialect("\"frame;x_um;y_um\"\n\"0;1,5;2\"\n1;2;3\n").points();
   CHECK(semicolons.frames[0].x_um == std::vector<double>{1.5});
   CHECK(semicolons.frames[1].y_um == std::vector<double>{3});
-  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1,2\"\n\"1,a,2\"\n").refusal(), Contains("t.csv:3: x_um is 'a'"));
+  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1,2\"\n\"1,a,2\"\n").refusal(),
+             Contains("t.csv:3: x_um is 'a'"));
   CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1\n").refusal(), Contains("t.csv:2: a quote is never closed"));
   CHECK(Dialect("\"frame\",\"x_um\",\"y_um\"\n0,1,2\n").points().notes.size() == 1);
 }
