@@ -44,8 +44,8 @@ def text_of(value: Any) -> str:
     """A value as text for a YAML file."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # an array or tensor of one number
+        value = value.item()
     if isinstance(value, timedelta):
         return repr(value.total_seconds())
     if isinstance(value, Mapping):
