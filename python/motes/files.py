@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from .tracking import Source
 from .tracks import Tracks, require_tracks
 
 __all__ = ["read", "write"]
+
+_log = logging.getLogger("motes")
 
 
 def read(
@@ -30,7 +33,7 @@ def read(
     ----------
     path : str or path-like
         tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others;
-        with pyarrow also Parquet.
+        with pyarrow also Parquet. The logger ``motes`` tells what was skipped or converted.
     voxel_um : float or sequence [z, y, x], optional
         Scales positions in px to um.
     dt_s : float, optional
@@ -55,8 +58,15 @@ def read(
     path = os.fsdecode(path)
     if is_parquet(path):
         return Tracks(**read_parquet(path, voxel_um, dt_s))
-    keys = settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings)
-    return Tracks(**_core._read_tracks(path, keys))
+    return read_with_notes(path, settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings))[0]
+
+
+def read_with_notes(path: str, keys: Mapping[str, str]) -> tuple[Tracks, list[str]]:
+    """The tracks, and the remarks on data that were skipped or converted, which are logged."""
+    raw, notes = _core._read_tracks(path, keys)
+    for line in notes:
+        _log.info("%s", line)
+    return Tracks(**raw), notes
 
 
 def _series_of(images: Any, tracks: Tracks) -> Frames:

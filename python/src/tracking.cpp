@@ -165,8 +165,14 @@ nb::dict detect_frames(nb::callable read, std::int32_t frames, const std::vector
   return tracked_dict(std::move(found), kept);
 }
 
-nb::dict read_tracks(const std::string& path, const Settings& settings) {
-  return to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings)); }));
+/// The tracks, and the reader's remarks.
+nb::tuple read_tracks(const std::string& path, const Settings& settings) {
+  std::vector<std::string> notes;
+  nb::dict tracks =
+      to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings), &notes); }));
+  nb::list lines;
+  for (const std::string& note : notes) lines.append(note.c_str());
+  return nb::make_tuple(tracks, lines);
 }
 
 /// The images are those at the path `images`, or `frames` arrays of `shape` from `read`, or none.

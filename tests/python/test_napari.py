@@ -46,12 +46,34 @@ def test_the_reader_leaves_other_files_alone(tmp_path):
 
 
 def test_the_reader_reads_geff(tracks, tmp_path):
-    pytest.importorskip("geff")
     path = str(tmp_path / "t.geff")
     tracks.to_geff(path)
     [(data, attributes, kind)] = plugin.get_reader(path)(path)
-    assert kind == "tracks" and len(data) == len(tracks.frame)
-    assert len(np.unique(data[:, 0])) == len(tracks)
+    assert kind == "tracks" and np.array_equal(data, tracks.to_napari()[0])
+    assert "quality" in attributes["properties"] and attributes["metadata"]["unit"] == "um"
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_a_link_that_divides_and_merges_at_once_needs_the_package(tmp_path, monkeypatch, package):
+    geff, networkx = pytest.importorskip("geff"), pytest.importorskip("networkx")
+    graph = networkx.DiGraph()
+    places = [(0, 1), (0, 9), (1, 1), (1, 9), (2, 1), (2, 9)]
+    for node, (t, x) in enumerate(places):
+        graph.add_node(node, t=t, x=1000.0 * x, y=2000.0, z=500.0 + node)
+    graph.add_edges_from([(0, 2), (1, 3), (2, 4), (2, 5), (3, 5)])  # 2 -> 5 divides and merges
+    path = str(tmp_path / "t.geff")
+    geff.write(
+        graph, path, axis_names=["t", "x", "y", "z"], axis_types=["time", "space", "space", "space"],
+        axis_units=["frame", "nanometer", "nanometer", "nanometer"],
+    )  # fmt: skip
+    if not package:
+        monkeypatch.setitem(sys.modules, "geff", None)
+    [(data, attributes, _)] = plugin.get_reader(path)(path)
+    assert sorted(data[:, 1].tolist()) == [0, 0, 1, 1, 2, 2]
+    assert sorted(set(data[:, 4].tolist())) == [1, 9] and set(data[:, 3].tolist()) == {2}
+    assert attributes["metadata"]["unit"] == "um"
+    before = sorted(len(tracks) for tracks in attributes["graph"].values())
+    assert before == ([1, 2] if package else [1, 1])
 
 
 def test_the_reader_reads_geff_without_the_package_too(tracks, tmp_path, monkeypatch):

@@ -51,16 +51,33 @@ def _read(path: Any) -> list[Layer]:
 
 
 def _read_geff(path: Any) -> list[Layer]:
-    try:  # shows merges, too
-        import geff
-        import networkx
-    except ImportError:
-        return _read(path)
+    from motes.files import read_with_notes
+
     path = path[0] if isinstance(path, list) else os.fspath(path)
+    tracks, notes = read_with_notes(path, {})
+    if any("part of a division and of a merge" in line for line in notes):
+        try:
+            return _read_graph(path)
+        except ImportError:
+            pass
+    return _layer(*tracks.to_napari(), path, tracks.unit)
+
+
+#: Micrometres in the units of length that GEFF names.
+_UM = {"nanometer": 1e-3, "micrometer": 1.0, "millimeter": 1e3, "centimeter": 1e4, "meter": 1e6}
+
+
+def _read_graph(path: str) -> list[Layer]:
+    """With the links that are part of a division and of a merge, which motes.read leaves out."""
+    import geff
+    import networkx
+
     graph, metadata = geff.read(path, backend="networkx")
-    axes = [axis.name for axis in metadata.axes]
-    time = next(a.name for a in metadata.axes if a.type == "time")
-    space = [name for name in axes if name != time]
+    time = next(axis.name for axis in metadata.axes if axis.type == "time")
+    space = [axis for axis in metadata.axes if axis.name != time]
+    if {axis.name[-1].lower() for axis in space} <= set("zyx"):  # in napari's order
+        space.sort(key=lambda axis: "zyx".index(axis.name[-1].lower()))
+    known = all(axis.unit in _UM for axis in space)
     rows: list[list[float]] = []
     parents: dict[int, list[int]] = {}
     branches = graph.copy()
@@ -73,7 +90,7 @@ def _read_geff(path: Any) -> list[Layer]:
         for node in nodes:
             number[node] = k
             at = graph.nodes[node]
-            rows.append([k, at[time], *(at[name] for name in space)])
+            rows.append([k, at[time], *(at[axis.name] * (_UM[axis.unit] if known else 1) for axis in space)])
     for a, b in graph.edges:
         if number[a] != number[b]:
             parents.setdefault(number[b], []).append(number[a])
@@ -81,7 +98,7 @@ def _read_geff(path: Any) -> list[Layer]:
     data = data[np.lexsort((data[:, 1], data[:, 0]))]
     if data.shape[1] == 5 and not data[:, 2].any():  # of a plane: with the image's axes t, y, x
         data = np.delete(data, 2, axis=1)
-    return _layer(data, {}, parents, path, "um")
+    return _layer(data, {}, parents, path, "um" if known else "px")
 
 
 def track_layer(
