@@ -18,8 +18,8 @@ __all__ = ["get_reader", "track_layer", "track_widget"]
 def get_reader(path: str | list[str]) -> Callable[[Any], list[Layer]] | None:
     """A reader of the tracks in `path`, or None if there are none.
 
-    Reads tracks.h5, tables with a track number in each row (.csv), TrackMate's XML, and GEFF stores. Positions are in um;
-    scale image layers by their voxel size to match them.
+    Reads tracks.h5, tables with a track number in each row (.csv), TrackMate's XML, MTrackJ's .mdf and GEFF stores.
+    Positions are in um, or in px if the file has no unit; scale image layers by their voxel size to match them.
     """
     if isinstance(path, list):
         if len(path) != 1:
