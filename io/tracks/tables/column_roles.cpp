@@ -49,6 +49,8 @@ std::string header_hint(const Header& header) {
   constexpr std::size_t kFewest = 3;  // frame, x, y
   if (header.size() == 1 && header[0].find('|') != std::string::npos)
     return "; separate the columns by commas, not by '|'";
+  if (find_column(header, {"SPOT_SOURCE_ID", "NUMBER_SPOTS"}) >= 0)
+    return "; this is TrackMate's table of edges or tracks: give that of its spots";
   return header.size() < kFewest ? "; if this is not the header, delete the lines above it" : "";
 }
 
@@ -128,7 +130,11 @@ int find_axis(const Header& header, const Family& family, char letter) {
 /// Throws if a height has a name of another family, since otherwise all points would lie in one plane.
 void reject_mixed_heights(const Header& header, const ColumnRoles& roles, const std::string& where) {
   for (const Family& family : kFamilies) {
-    const int other = find_axis(header, family, 'z');
+    int other = find_axis(header, family, 'z');
+    for (std::size_t i = 0; i < header.size() && other < 0; ++i)
+      if (const NamedUnit named = split_unit(header[i]);
+          named.base == spelled(family.pattern, 'z') && !is_unit(named.unit))
+        other = static_cast<int>(i);  // "z (slice)"
     if (other < 0) continue;
     const std::string& name = name_at(header, other);
     std::string wanted = name_at(header, roles.x);
@@ -295,6 +301,7 @@ void assign_identities(ColumnRoles& roles, const Header& header) {
     roles.own_parent = roles.track >= 0;
   }
   if (roles.parent < 0) roles.parent = find_column(header, {"parent", "parent_track_id"});
+  if (roles.parent == roles.track) roles.parent = -1;  // Imaris calls the track so; input.columns says it
   roles.merged = find_column(header, {"merged_into"});
 }
 

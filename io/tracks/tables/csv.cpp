@@ -72,7 +72,8 @@ CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), 
     header_.push_back(is_utf8(name) ? std::string(name) : utf8_of_latin1(name));
   const auto is_number = [](const std::string& name) { return parse_double(name).has_value(); };
   if (std::all_of(header_.begin(), header_.end(), is_number)) {
-    throw InputError(where() + ": no header; put a line with the column names (frame,x,y,z ...) first");
+    throw InputError(where() + ": no header; put a line with the column names (frame,x,y,z ...) first" +
+                     (commented_ ? "; if one is there, remove the '#' before it" : ""));
   }
   name_row_names();
 }
@@ -164,6 +165,7 @@ void CsvReader::skip_blank_and_comment_lines() {
     while (first < text_.size() && text_[first] == ' ') ++first;
     const bool blank = first == text_.size() || text_[first] == '\n' || text_[first] == '\r';
     if (!blank && text_[at_] != '#') return;
+    commented_ = commented_ || !blank;
     skip_line();
   }
 }

@@ -66,6 +66,7 @@ class CsvReader {
   std::int64_t line_ = 1;
   char delimiter_ = 0;  ///< 0: not known yet
   bool decimal_commas_ = false, quoted_lines_ = false;
+  bool commented_ = false;  ///< whether lines that start with '#' were skipped
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;  ///< texts of fields with doubled quotes, which fields_ views

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <initializer_list>
 
 #include "io/files/text.h"
 
@@ -71,6 +72,25 @@ int likely_frames(const Header& header) {
     for (std::size_t i = 0; i < header.size(); ++i)
       if (folded(header[i]).ends_with(end)) return static_cast<int>(i);
   return -1;
+}
+
+int likely_tracks(const Header& header) {
+  const auto find = [&](auto fits) {
+    const auto found =
+        std::find_if(header.begin(), header.end(), [&](const auto& name) { return fits(folded(name)); });
+    return found == header.end() ? -1 : static_cast<int>(found - header.begin());
+  };
+  const auto contains = [](const std::string& name, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return name.find(part) != std::string::npos; });
+  };
+  const int numbers = find([&](const std::string& name) {
+    return contains(name, {"track", "traj"}) && contains(name, {"id", "label", "number", "index"});
+  });
+  if (numbers >= 0) return numbers;
+  return find([&](const std::string& name) {
+    return contains(name, {"track", "traj"}) || name == "particleid" || name == "cellid" || name == "parent";
+  });
 }
 
 std::string likely_positions(const Header& header) {

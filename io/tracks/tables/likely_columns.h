@@ -11,6 +11,9 @@ namespace motes::io::detail {
 /// Frame"; -1: none.
 int likely_frames(const std::vector<std::string>& header);
 
+/// The first column that probably numbers tracks, such as "track-id" or "TrackObjects_Label_50"; -1: none.
+int likely_tracks(const std::vector<std::string>& header);
+
 /// The columns that are probably positions, as "x=centroid_x,y=centroid_y"; empty: none. Their names differ
 /// in the letter of the axis only ("Centroid X µm", "xnm"), or number the axes as scikit-image ("centroid-0"
 /// is the slowest) and ilastik ("Object_Center_0" is x) do.

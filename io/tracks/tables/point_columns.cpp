@@ -22,6 +22,7 @@
 #include "io/tracks/point_frames.h"
 #include "io/tracks/tables/column_roles.h"
 #include "io/tracks/tables/csv.h"
+#include "io/tracks/tables/likely_columns.h"
 #include "io/tracks/tables/plain_rows.h"
 #include "io/tracks/tables/point_links.h"
 
@@ -86,7 +87,7 @@ class Parser {
       throw InputError(reader_.where() +
                        ": no track column; name it with --columns particle=NAME, or find tracks with motes "
                        "track (the columns are " +
-                       listing(reader_.header()) + ")");
+                       listing(reader_.header()) + ")" + track_hint());
     }
     if (roles_.properties.size() > kMostProperties) {
       throw InputError(reader_.where() + ": the table has " + std::to_string(reader_.header().size()) +
@@ -122,6 +123,13 @@ class Parser {
  private:
   const std::string& header(int column) const { return reader_.header()[static_cast<std::size_t>(column)]; }
   std::string_view field(int column) const { return reader_.fields()[static_cast<std::size_t>(column)]; }
+
+  /// What to write if a column probably numbers tracks; begins with "; " if not empty.
+  std::string track_hint() const {
+    const int track = likely_tracks(reader_.header());
+    if (track < 0) return "";
+    return "; if '" + header(track) + "' numbers tracks, use " + columns_option("particle=" + header(track));
+  }
 
   void name_identities() {
     for (const int column : {roles_.track, roles_.parent, roles_.merged}) {

@@ -170,12 +170,37 @@ TEST_CASE("column names of other programs are suggested") {
   CHECK_THAT(refusal("id,Start frame,end_frame,x_um,y_um", "0,1,3,1,2"), Contains("if 'Start frame' counts"));
   CHECK_THAT(refusal("id,movie.frame,x_um,y_um", "0,1,1,2"), Contains("--columns frame=movie.frame"));
   CHECK_THAT(refusal("frame rate,frames,x_um,y_um", "0,1,1,2"), !Contains("counts frames"));
+  CHECK_THAT(refusal("LABEL,TRACK_ID,SPOT_SOURCE_ID,SPOT_TARGET_ID", "a,0,1,2"),
+             Contains("TrackMate's table of edges or tracks"));
+  CHECK_THAT(refusal("# frame,x_um,y_um", "0,1,2"),
+             Contains("no header") && Contains("remove the '#' before it"));
+  CHECK_THAT(refusal("0,1,2", "0,1,2"), Contains("no header") && !Contains("'#'"));
+  CHECK_THAT(refusal("frame,x (um),y (um),z (slice)", "0,1,2,3"),
+             Contains("column 'z (slice)' does not match x (um) and y (um); name it z (um)"));
   CHECK_THAT(refusal("frame|x|y", "0|1|2"), Contains("commas, not by '|'"));
   CHECK_THAT(refusal("t,x_um,y_um", "0.5,1,2"), Contains("--columns time=t"));
   CHECK_THAT(refusal("Experiment 3", "frame,x_um,y_um\n0,1,2"), Contains("delete the lines above it"));
   CHECK_THAT(refusal("a,b,c", "1,2,3"), !Contains("lines above"));
   CHECK_THAT(refusal("frame,x_px,y_px", "0,1,2"), Contains("are in pixels") && Contains("--voxel"));
   CHECK_THAT(Dialect(trackmate("pixel", "frame")).refusal(), Contains("are in pixels"));
+}
+
+TEST_CASE("a column that probably numbers tracks is suggested") {
+  const auto hint = [](const std::string& header, const std::string& row) {
+    const Dialect table("frame,x_um,y_um," + header + "\n0,1,2," + row + "\n");
+    return error_of<InputError>([&] { io::read_tracks_csv(table.path(), {}); });
+  };
+  CHECK_THAT(hint("track-id", "0"),
+             Contains("if 'track-id' numbers tracks, use --columns particle=track-id"));
+  CHECK_THAT(hint("TrackObjects_Displacement_50,TrackObjects_Label_50", "0,1"),
+             Contains("particle=TrackObjects_Label_50"));
+  CHECK_THAT(hint("Cell ID", "0"), Contains("--columns \"particle=Cell ID\""));
+  CHECK_THAT(hint("mass", "0"), Contains("no track column") && !Contains("numbers tracks"));
+  // Imaris called the column so; it is not that of the mothers then.
+  Dialect imaris("Position X,Position Y,Position Z,Unit,Time,Parent,ID\n1,2,3,um,1,1000000007,0\n");
+  const TrackSet tracks = imaris.tracks(columns({{"particle", "Parent"}}));
+  CHECK(tracks.track_id == std::vector<std::int64_t>{1000000007});
+  CHECK(tracks.parent.empty());
 }
 
 TEST_CASE("a column that is called frame may hold times") {
