@@ -46,7 +46,7 @@ class CheckedFile {
   /// it.
   void read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out, const std::string& member = "") const;
-  /// The members that are numbers of a dataset of records; empty for anything else.
+  /// The names of the members of a dataset of records, numbers or not; empty for anything else.
   std::vector<std::string> members(const std::string& name) const;
   std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation if known
   /// Up to 1024 numbers; none if the object has no such attribute.

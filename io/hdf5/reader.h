@@ -43,7 +43,7 @@ class Reader {
   std::vector<std::int32_t> int32s(const std::string& name) const;
   std::vector<std::int64_t> int64s(const std::string& name) const;
   std::vector<double> doubles(const std::string& name, const std::string& member) const;  ///< of records
-  std::vector<std::string> members(const std::string& name) const;  ///< numbers of records; empty: no records
+  std::vector<std::string> members(const std::string& name) const;  ///< of records; empty: no records
   std::vector<double> table(const std::string& name, std::size_t width) const;  ///< [rows, width], row by row
   std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation if known
 

@@ -61,7 +61,7 @@ class LocsReader {
     for (const std::string& name : names_)
       if (name != "frame" && name != "x" && name != "y" && name != "z" && name != "track_id" &&
           (!identities || name != track))
-        out_.properties.push_back({name, column(name)});
+        take_property(name);
     settle_lengths();
     out_.line.resize(out_.size());
     std::iota(out_.line.begin(), out_.line.end(), std::int64_t{0});
@@ -74,7 +74,7 @@ class LocsReader {
   }
 
   std::vector<double> column(const std::string& name) const {
-    if (!has(name)) file_.fail("locs has no column " + name + " of numbers");
+    if (!has(name)) file_.fail("locs has no column " + name);
     return file_.doubles(kLocs, name);
   }
 
@@ -101,6 +101,22 @@ class LocsReader {
     for (std::size_t row = 0; row < to.size(); ++row)
       if (!(std::abs(to[row]) <= kMostCoordinate))
         bad_value(row, name, to[row], "coordinates must be finite and below 1e100; remove the row");
+  }
+
+  void take_property(const std::string& name) {
+    if (!is_number(name)) {
+      out_.notes.push_back("column '" + name + "' is left out: it does not hold standard numbers");
+      return;
+    }
+    out_.properties.push_back({name, column(name)});
+  }
+
+  bool is_number(const std::string& name) const {
+    try {
+      return file_.dataset(kLocs, name).has_value();
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   void take_tracks(const std::string& name) {
@@ -157,9 +173,10 @@ class LocsReader {
     }
     out_.pixels = true;
     if (has("z"))
-      throw UsageError(path_.string() +
-                       ": x and y are in pixels, z is in nm; set input.voxel_um to the size of a pixel "
-                       "(--voxel, in um)");
+      throw UsageError(
+          path_.string() +
+          ": x and y are in pixels, z is in nm; set the size of a pixel, input.voxel_um (--voxel "
+          "Z,Y,X or one number, in um)");
   }
 
   static std::optional<double> pixel_size_beside(const std::filesystem::path& yaml) {

@@ -1,5 +1,7 @@
 // Localisations as Picasso writes them: a dataset locs of records. The columns are the program's own; the
 // numbers are made up.
+#include <array>
+
 #include <catch2/catch.hpp>
 
 #include <motes/io/picasso.h>
@@ -187,6 +189,16 @@ TEST_CASE("Picasso: track_id, else group, are tracks") {
              Contains("locs[1]: track 1 has a second point in frame 0"));
 }
 
+TEST_CASE("Picasso: columns that are no standard numbers are left out, with a note") {
+  const Handle odd(H5Tcopy(H5T_STD_I32LE), H5Tclose);
+  H5Tset_size(odd.id(), 3);
+  Locs locs;
+  locs.add("odd", {1, 2, 3}, odd.id());
+  const io::PointTable points = Place(locs).points(voxel(0.1));
+  CHECK(points.frames[0].properties.size() == 2);
+  CHECK(noted(points.notes, "column 'odd' is left out"));
+}
+
 TEST_CASE("Picasso: what cannot be read is named by its row") {
   const auto refusal = [](std::size_t column, double value) {
     Locs locs;
@@ -202,7 +214,7 @@ TEST_CASE("Picasso: what cannot be read is named by its row") {
   CHECK_THAT(refusal(2, 1e39), Contains("locs[1]: y is inf"));  // as a float
   Locs without;
   without.columns[1].name = "X";
-  CHECK_THAT(Place(without).refusal(), Contains("locs has no column x of numbers"));
+  CHECK_THAT(Place(without).refusal(), Contains("locs has no column x"));
   Locs none;
   for (Column& column : none.columns) column.values.clear();
   CHECK_THAT(Place(none).refusal(voxel(0.1)), Contains("locs has no rows"));
@@ -230,9 +242,11 @@ TEST_CASE("Picasso: records that are not numbers, and hostile ones, are refused"
   };
   const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(text.id(), H5T_VARIABLE);
-  CHECK_THAT(refusal(text.id()), Contains("no column frame of numbers"));
+  CHECK_THAT(refusal(text.id()), Contains("records with more than numbers"));
   const Handle list(H5Tvlen_create(H5T_STD_I32LE), H5Tclose);
-  CHECK_THAT(refusal(list.id()), Contains("no column frame of numbers"));
+  CHECK_THAT(refusal(list.id()), Contains("records with more than numbers"));
+  const Handle array(H5Tarray_create2(H5T_STD_I32LE, 1, std::array<hsize_t, 1>{2}.data()), H5Tclose);
+  CHECK_THAT(refusal(array.id()), Contains("column frame holds values of the wrong type"));
   CHECK_THAT(refusal(H5T_STD_I32LE, true), Contains("more than the file can have"));
   CHECK_THAT(refusal(H5T_STD_I32LE), Contains("no column y"));
 }
