@@ -133,6 +133,11 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   if (const std::string_view content = detail::content_of(extension); !content.empty() && !other_hdf5)
     throw InputError(fmt::format("{}: this is not {}, although its name ends in {}; export or copy it again",
                                  path.string(), content, extension));
+  if (other_hdf5 && extension != ".ims")
+    throw InputError(fmt::format(
+        "{}: this HDF5 file is of another program (not Imaris, BigDataViewer, Picasso or motes); read it in "
+        "Python and give the table to motes.link, or the image to motes.track",
+        path.string()));
   throw InputError(fmt::format(
       "{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, PNG, Imaris .ims, "
       "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, a folder of TIFFs or PNGs, or a table of "

@@ -21,6 +21,7 @@
 #include "io/files/encoding.h"
 #include "io/files/gzip.h"
 #include "io/files/text.h"
+#include "io/hdf5/reader.h"
 #include "io/images/tiff/directories.h"
 #include "io/images/unsupported_formats.h"
 #include "io/tracks/lineages/track_graph.h"
@@ -127,6 +128,16 @@ bool has_gaps(const TrackSet& tracks) {
   return false;
 }
 
+/// Files of motes state its version.
+void refuse_foreign_hdf5(const std::filesystem::path& path) {
+  const detail::h5::Reader file(path);
+  if (file.has("/tracks/track_offsets") || file.text_attribute("motes_version")) return;
+  throw InputError(
+      path.string() +
+      ": this HDF5 file is of another program (not motes or Picasso); read it in Python and give the "
+      "table to motes.Tracks.from_dataframe");
+}
+
 bool starts_as_xml(std::string_view start) {
   if (start.starts_with("\xEF\xBB\xBF")) start.remove_prefix(3);
   const auto first = start.find_first_not_of(" \t\r\n");
@@ -179,7 +190,9 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   if (start.empty()) unknown(path, "the file is empty");
   if (start.starts_with(kHdf5)) {
     if (is_picasso(path)) return read_picasso_tracks(path, options, notes);
-    return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
+    if (is_vtkhdf(path)) return read_tracks_vtkhdf(path);
+    refuse_foreign_hdf5(path);
+    return read_tracks_h5(path);
   }
   if (starts_as_xml(start)) return read_xml(path, start, notes);
   if (is_mtrackj(path)) return read_mtrackj(path, notes);

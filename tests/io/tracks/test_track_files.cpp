@@ -1,7 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <motes/io/frame_source.h>
 #include <motes/io/track_files.h>
 
+#include "io/hdf5/h5.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;
@@ -58,6 +60,24 @@ TEST_CASE("unknown formats are refused, naming the known ones") {
   CHECK_THAT(refusal("hello\n"), Contains("t:1"));
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir / "absent"); }), Contains("no such file"));
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir.path()); }), Contains("folder"));
+}
+
+TEST_CASE("HDF5 files of other programs are told what to do") {
+  const TempDir dir;
+  for (const char* name : {"/tracks", "/objects", "/df"}) {
+    io::detail::h5::Writer other(dir / "other.h5", "other.h5");
+    other.group(name);
+    other.close();
+    CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir / "other.h5"); }),
+               Contains("of another program") && Contains("from_dataframe"));
+    CHECK_THAT(error_of<InputError>([&] { io::open_frames(dir / "other.h5", {}); }),
+               Contains("of another program") && Contains("motes.link"));
+  }
+  io::detail::h5::Writer own(dir / "own.h5", "own.h5");
+  own.attribute("motes_version", std::string("1"));
+  own.group("/tracks");
+  own.close();
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir / "own.h5"); }), Contains("restore the file"));
 }
 
 TEST_CASE("foreign files of real tools are refused, not misread") {
