@@ -175,6 +175,7 @@ OpenedInput open_input(const Config& config) {
   if (input.path.empty()) {
     throw UsageError("no input given; name a file or folder after the command, or set input.path");
   }
+  refuse_remote(input.path);
   const std::string extension = lower_extension(input.path);
   std::error_code error;
   const bool file = std::filesystem::is_regular_file(input.path, error);

@@ -59,9 +59,11 @@ _TRACKPY = frozenset(
 if not TYPE_CHECKING:
 
     def __getattr__(name):
-        """Says what to use instead of trackpy's names that motes lacks."""
+        """Says what to use instead of names of trackpy, laptrack and btrack that motes lacks."""
         instead = {
             "predict": "; without a gate, or with scope='series', link estimates motion from the data",
+            "LapTrack": "; motes.link takes a table, as LapTrack.predict_dataframe does",
+            "BayesianTracker": "; motes.link takes a table, motes.track images",
             "link_partial": "; link some frames: link(f[f.frame.between(first, last)])",
         }
         if name in _TRACKPY:

@@ -54,8 +54,12 @@ def read(
 
     if not isinstance(path, (str, bytes, os.PathLike)):
         hint = "Tracks.from_dataframe takes a table" if hasattr(path, "columns") else "motes.track takes images"
+        if hasattr(path, "read"):
+            hint = "of an open file give its name"
+        elif isinstance(path, (list, tuple)):
+            hint = "read them one by one"
         raise TypeError(f"read takes a path, not {type(path).__name__}; {hint}")
-    path = os.fsdecode(path)
+    path = path_of(os.fsdecode(path)) or ""
     if is_parquet(path):
         return Tracks(**read_parquet(path, voxel_um, dt_s))
     return read_with_notes(path, settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings))[0]

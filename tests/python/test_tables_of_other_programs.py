@@ -156,3 +156,49 @@ def test_tracks_one_by_one():
     for out in (4, -5):
         with pytest.raises(IndexError, match=f"track {out} does not exist: there are 4 tracks"):
             tracks[out]
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ("", "the path is empty"),
+        (["a.csv", "b.csv"], "not list; read them one by one"),
+        (None, "not NoneType; motes.track takes images"),
+        (pandas.DataFrame(), "Tracks.from_dataframe takes a table"),
+    ],
+)
+def test_what_is_no_path_is_told(given, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        motes.read(given)
+
+
+def test_an_open_file_or_an_address_is_told(tmp_path):
+    with open(tmp_path / "a.csv", "w") as file, pytest.raises(TypeError, match="of an open file give its name"):
+        motes.read(file)
+    for call in (motes.read, motes.track):
+        with pytest.raises(motes.UsageError, match="motes reads local files"):
+            call("https://example.org/a.tif")
+
+
+def test_trackers_of_other_packages_are_told_what_to_call():
+    for name in ("LapTrack", "BayesianTracker"):
+        with pytest.raises(AttributeError, match=f"'{name}'; motes.link takes a table"):
+            getattr(motes, name)
+
+
+def test_picasso_s_files_and_what_was_made_of_them(tmp_path, caplog):
+    h5py = pytest.importorskip("h5py")
+    locs = np.zeros(6, [("frame", "u4"), ("x", "f4"), ("y", "f4"), ("lpx", "f4"), ("track_id", "i4")])
+    locs["frame"], locs["track_id"], locs["x"] = [0, 0, 1, 1, 2, 2], [0, 1] * 3, [10, 90, 11, 91, 12, 92]
+    with h5py.File(tmp_path / "a_locs.hdf5", "w") as file:
+        file["locs"] = locs
+    assert motes.read(tmp_path / "a_locs.hdf5").unit == "px"
+    with pytest.raises(motes.UsageError, match=r"voxel_um=\[z, y, x\] or one number"):
+        motes.track(tmp_path / "a_locs.hdf5")
+    (tmp_path / "a_locs.yaml").write_text("Frames: 3\n---\nPixelsize: 130\n")
+    caplog.set_level("INFO", "motes")
+    tracks = motes.read(tmp_path / "a_locs.hdf5", dt_s=0.1)
+    assert "a pixel is 130 nm by a_locs.yaml" in caplog.text
+    assert tracks.unit == "um" and np.allclose(tracks.x, [1.3, 1.43, 1.56, 11.7, 11.83, 11.96])
+    assert tracks.dt_s == 0.1 and list(tracks.point_properties) == ["lpx"]
+    assert len(motes.track(tmp_path / "a_locs.hdf5", gate=1.0).tracks) == 2
