@@ -86,6 +86,10 @@ def refuse_no_images(source: Any) -> None:
         raise TypeError("this takes arrays; motes.track(path).detections has the spots of a file")
     if hasattr(source, "read") and hasattr(source, "seek"):
         raise TypeError(f"{type(source).__name__}: this is an open file; give its path")
+    if callable(getattr(type(source), "asarray", None)):  # tifffile's files and series
+        raise TypeError(f"{type(source).__name__}: give its array, source.asarray(), or the path")
+    if hasattr(source, "__array_interface__") and not hasattr(source, "shape"):  # Pillow's images
+        raise TypeError(f"{type(source).__name__}: give numpy.asarray(image)")
     if isinstance(source, (set, frozenset)):
         raise TypeError("a set has no order; give a list of frames")
     if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):

@@ -103,6 +103,8 @@ def unexpected(function: str, name: str, known: Collection[str]) -> str:
         return f"{said}; leave it out: motes.link has no such setting"
     if name in _AUTOMATIC and "radius_um" in known:
         return f"{said}; leave it out: motes sets it from the image"
+    if name == "mask" and "radius_um" in known:
+        return f"{said}; give settings={{'input.mask': path}}, or set voxels outside to numpy.nan"
     meant = get_close_matches(name, known, 1)
     return said + (f"; did you mean {meant[0]!r}?" if meant else "")
 
@@ -153,6 +155,9 @@ def _flat(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
             out[prefix + key] = json.dumps({str(k): str(v) for k, v in value.items()})
         elif isinstance(value, Mapping):
             out.update(_flat(value, f"{prefix}{key}."))
+        elif getattr(value, "ndim", 0) > 1:
+            outside = ", or set voxels outside to numpy.nan" if prefix + key == "input.mask" else ""
+            raise TypeError(f"settings: {prefix + key}: this is an array; give the path of a file{outside}")
         elif value is not None:
             out[prefix + key] = text_of(value)
     return out

@@ -277,7 +277,20 @@ def relatives_of(
         return None
     relatives = values.astype(np.int64)
     relatives[~np.isin(relatives, ids)] = -1  # those whose tracks were left out
+    if name == "parent":
+        relatives[relatives == ids] = -1  # btrack's tracks without a mother name themselves
     return relatives
+
+
+def refuse_untracked(f: pandas.DataFrame) -> None:
+    """Rows of no track, whose particle is missing or -1."""
+    values = numbers_of(column_of(f, "particle"), "particle")
+    bad = np.flatnonzero(~(values >= 0))
+    if len(bad):
+        raise ValueError(
+            f"column 'particle': {values[bad[0]]:g} in the row of index {index_text(f, bad[0])} is not the number of a "
+            f"track; leave out such rows, {len(bad)} of {len(f)}: f[f['particle'] >= 0]"
+        )
 
 
 def whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:

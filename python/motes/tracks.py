@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from ._settings import counted, no_attribute
 from ._tables import (
-    relatives_of,
     numbers_of,
     position_columns,
     refuse_bad_positions,
+    refuse_untracked,
+    relatives_of,
     require_table,
     times_of,
     whole_column,
@@ -123,6 +124,8 @@ class Tracks:
             if not -len(self) <= which < len(self):
                 raise IndexError(f"track {which} does not exist: there are {counted(len(self), 'track')}")
             places = np.array([which % len(self)])
+        elif isinstance(which, str):
+            raise IndexError(f"{which!r}: columns are attributes, tracks.x, or those of tracks.to_dataframe()")
         else:
             places = np.atleast_1d(np.arange(len(self))[which])
         if len(np.unique(places)) < len(places):
@@ -238,14 +241,15 @@ class Tracks:
         Raises
         ------
         ValueError
-            For missing columns, frames and particles that are not whole numbers, and a particle that
-            occurs twice in a frame.
+            For missing columns, frames and particles that are not whole numbers, particles below 0, and
+            one that occurs twice in a frame.
         """
         require_table(f)
         if unit not in ("um", "px"):
             raise ValueError(f"unit: {unit!r} is neither 'um' nor 'px'")
         if dt_s is not None and not (np.isfinite(dt_s) and dt_s > 0):
             raise ValueError(f"dt_s: {dt_s} is not a time above 0")
+        refuse_untracked(f)
         columns = position_columns(f, pos_columns)
         frame, particle = whole_column(f, t_column), whole_column(f, "particle")
         if len(frame) and not (-(2**31) <= frame.min() and frame.max() < 2**31):

@@ -1,12 +1,14 @@
 """Tables as other programs write them, and what people look for in the results: repaired or told in one line."""
 
 import warnings
+from pathlib import Path
 
 import motes
 import numpy as np
 import pytest
 
 pandas = pytest.importorskip("pandas")
+ROOT = Path(__file__).parents[2]
 
 
 def table():
@@ -202,3 +204,44 @@ def test_picasso_s_files_and_what_was_made_of_them(tmp_path, caplog):
     assert tracks.unit == "um" and np.allclose(tracks.x, [1.3, 1.43, 1.56, 11.7, 11.83, 11.96])
     assert tracks.dt_s == 0.1 and list(tracks.point_properties) == ["lpx"]
     assert len(motes.track(tmp_path / "a_locs.hdf5", gate=1.0).tracks) == 2
+
+
+def test_rows_of_no_particle_are_not_one_track():
+    linked = motes.link(table(), 1).astype({"particle": float})
+    for none in (np.nan, -1):
+        rows = linked.assign(particle=linked.particle.where(linked.particle > 0, none))
+        with pytest.raises(ValueError, match=rf"{none} in the row of index 0 .* 5 of 20: f\[f\['particle'\] >= 0\]"):
+            motes.Tracks.from_dataframe(rows)
+        assert motes.Tracks.from_dataframe(rows[rows["particle"] >= 0]).track_id.tolist() == [1, 2, 3]
+    whole = linked.assign(particle=linked.particle.astype(np.int64) + 2**53 + 1)
+    assert len(motes.Tracks.from_dataframe(whole)) == 4
+
+
+def test_a_track_that_names_itself_as_parent_has_no_mother():
+    linked = motes.link(table(), 1)
+    assert motes.Tracks.from_dataframe(linked.assign(parent=linked.particle)).parent.tolist() == [-1] * 4
+    assert motes.Tracks.from_dataframe(linked.assign(parent=0)).parent.tolist() == [-1, 0, 0, 0]
+
+
+def test_images_in_containers_are_told_what_to_give():
+    tifffile, image = pytest.importorskip("tifffile"), pytest.importorskip("PIL.Image")
+    stack = str(ROOT / "sample" / "stack.ome.tif")
+    with tifffile.TiffFile(stack) as file:
+        for source in (file, file.series[0]):
+            with pytest.raises(TypeError, match=r"give its array, source.asarray\(\)"):
+                motes.track(source, voxel_um=1, dt_s=1)
+    plane = image.fromarray(np.zeros((20, 30), np.uint8))
+    for call in (motes.locate, motes.batch):
+        with pytest.raises(TypeError, match=r"Image: give numpy.asarray\(image\)"):
+            call(plane, voxel_um=1)
+
+
+def test_masks_and_columns_are_told_where_they_go():
+    frames = np.zeros((2, 4, 8, 8), np.uint8)
+    with pytest.raises(TypeError, match="'mask'; give settings={'input.mask': path}, or set voxels outside"):
+        motes.track(frames, voxel_um=1, dt_s=1, mask=frames[0])
+    with pytest.raises(TypeError, match="input.mask: this is an array; give the path of a file, or set voxels outside"):
+        motes.track(frames, voxel_um=1, dt_s=1, settings={"input": {"mask": frames[0] > 0}})
+    tracks = motes.Tracks.from_dataframe(motes.link(table(), 1))
+    with pytest.raises(IndexError, match="'x': columns are attributes, tracks.x"):
+        tracks["x"]
