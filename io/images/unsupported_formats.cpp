@@ -14,7 +14,9 @@ std::string_view what_to_do(std::string_view extension) {
        "save them as OME-TIFF in Fiji, or read them in Python: "
        "motes.track(bioio.BioImage(path).dask_data, axes=\"TCZYX\", channel=0, voxel_um=[z, y, x], dt_s=dt)"},
       {{".xlsx", ".xls", ".ods"}, "save the sheet as CSV (UTF-8)"},
-      {{".parquet", ".pq", ".feather", ".pkl", ".npy", ".npz", ".mat", ".json"},
+      {{".mastodon"}, "export the tracks in Mastodon, as GEFF or as XML of MaMuT"},
+      {{".rds", ".rda", ".rdata"}, "save the table in R: write.csv(table, \"table.csv\")"},
+      {{".parquet", ".pq", ".feather", ".arrow", ".pkl", ".npy", ".npz", ".mat", ".json"},
        "read them in Python and give the table to motes.link, or the image to motes.track"},
       {{".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".rar"}, "unpack them first"},
       {{".jpg", ".jpeg", ".bmp", ".gif"},

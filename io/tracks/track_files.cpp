@@ -113,6 +113,9 @@ const Row& row_of(const std::filesystem::path& path) {
     if (name.ends_with(row.format.extension) && row.format.writes) return row;
   }
   if (name.ends_with(".hdf5")) return rows().front();
+  if (name.ends_with(".mdf"))
+    throw UsageError(path.string() + ": MTrackJ's files are only read; use one of " +
+                     known_formats(", ", &TrackFormat::writes));
   if (name.ends_with(".parquet") || name.ends_with(".pq"))
     throw UsageError(path.string() + ": Parquet is written in Python: motes.read(tracks).to_parquet(\"" +
                      path.filename().string() + "\")");

@@ -61,7 +61,7 @@ _ELSEWHERE = {
     "frame": (
         "frame", "t", "slice", "timepoint", "timestep", "timeindex", "time", "frameindex", "frameix", "framenumber",
         "frameid", "frameno", "roitimepoint", "metadatat", "metadataframe", "metadatatimepoint", "imagenumber", "axis0",
-        "firstframe", "startframe", "framestart",
+        "slicen", "slicenumber", "firstframe", "startframe", "framestart",
     ),
 }  # fmt: skip
 
@@ -128,6 +128,8 @@ def _likely_positions(f: pandas.DataFrame) -> list[str]:
         for place in re.finditer("[xX]", name):
             letters = "zyx" if place[0] == "x" else "ZYX"
             found.append([name[: place.start()] + letter + name[place.end() :] for letter in letters])
+        if name.lower() in ("col", "column"):
+            found.append([row for row in names if row.lower() == "row"] + [name])
         if name.endswith(("-0", "_0")):
             axes = [name[:-1] + digit for digit in "012" if name[:-1] + digit in names]
             found.append(axes if name[-2] == "-" else axes[::-1])

@@ -24,6 +24,7 @@ def table():
         ({"x": "Centroid X \xb5m", "y": "Centroid Y \xb5m"}, ["Centroid Y \xb5m", "Centroid X \xb5m"]),
         ({"x": "Object_Center_0", "y": "Object_Center_1"}, ["Object_Center_1", "Object_Center_0"]),  # ilastik
         ({"y": "centroid-0", "x": "centroid-1"}, ["centroid-0", "centroid-1"]),  # scikit-image
+        ({"y": "row", "x": "col"}, ["row", "col"]),
     ],
 )
 def test_positions_of_other_programs_are_found_by_the_letter_of_the_axis(names, columns):
@@ -34,7 +35,7 @@ def test_positions_of_other_programs_are_found_by_the_letter_of_the_axis(names, 
     assert motes.link(f, 1, pos_columns=columns).particle.nunique() == 4
 
 
-@pytest.mark.parametrize("name", ["Slice", "Time Point", "ImageNumber", "axis-0", "FRAME", "Metadata_T", "First Frame"])
+@pytest.mark.parametrize("name", ["Slice", "Time Point", "ImageNumber", "axis-0", "FRAME", "Metadata_T", "First Frame", "Slice n\xb0"])
 def test_frames_of_other_programs_are_found(name):
     f = table().rename(columns={"frame": name})
     with pytest.raises(ValueError) as caught:

@@ -115,6 +115,8 @@ bool CsvReader::next() {
   do {  // spreadsheets may append rows of empty fields
     if (!next_row()) return false;
   } while (std::all_of(fields_.begin(), fields_.end(), [](std::string_view field) { return field.empty(); }));
+  // Programs that end each field with the delimiter may forget it in the header.
+  if (fields_.size() == header_.size() + 1 && fields_.back().empty()) fields_.pop_back();
   if (fields_.size() != header_.size()) {
     throw InputError(
         where() + ": this row has " + std::to_string(fields_.size()) + " fields, the header has " +

@@ -25,7 +25,7 @@ class CsvReader {
 
   const std::vector<std::string>& header() const { return header_; }
   /// Moves to the next row; false at the end. Throws InputError (file:line) if a row has another number of
-  /// fields than the header, or if a quote is never closed.
+  /// fields than the header (but for a last one that is empty), or if a quote is never closed.
   bool next();
   /// The current row's fields, trimmed and unquoted; valid until the next call of next().
   const std::vector<std::string_view>& fields() const { return fields_; }

@@ -68,7 +68,8 @@ int likely_frames(const Header& header) {
   for (const std::string_view name : kNames)
     for (std::size_t i = 0; i < header.size(); ++i)
       if (folded(header[i]) == name) return static_cast<int>(i);
-  for (const std::string_view end : {"firstframe", "startframe", "framestart", "frame"})
+  for (const std::string_view end :
+       {"slicen", "slicenumber", "firstframe", "startframe", "framestart", "frame"})
     for (std::size_t i = 0; i < header.size(); ++i)
       if (folded(header[i]).ends_with(end)) return static_cast<int>(i);
   return -1;
@@ -105,6 +106,10 @@ std::string likely_positions(const Header& header) {
     if (const std::string found = numbered(header, name); !found.empty() && sounds_like_position(name))
       return found;
   }
+  for (const auto& name : header)
+    if (other.empty() && (folded(name) == "col" || folded(name) == "column"))
+      for (const auto& row : header)
+        if (folded(row) == "row") other = "x=" + name + ",y=" + row;
   return other;
 }
 

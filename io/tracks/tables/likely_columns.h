@@ -16,7 +16,7 @@ int likely_tracks(const std::vector<std::string>& header);
 
 /// The columns that are probably positions, as "x=centroid_x,y=centroid_y"; empty: none. Their names differ
 /// in the letter of the axis only ("Centroid X µm", "xnm"), or number the axes as scikit-image ("centroid-0"
-/// is the slowest) and ilastik ("Object_Center_0" is x) do.
+/// is the slowest) and ilastik ("Object_Center_0" is x) do, or are rows and columns.
 std::string likely_positions(const std::vector<std::string>& header);
 
 /// "--columns NAMES", in quotes where the shell needs them.

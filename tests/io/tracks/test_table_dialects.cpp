@@ -170,6 +170,9 @@ TEST_CASE("column names of other programs are suggested") {
   CHECK_THAT(refusal("id,Start frame,end_frame,x_um,y_um", "0,1,3,1,2"), Contains("if 'Start frame' counts"));
   CHECK_THAT(refusal("id,movie.frame,x_um,y_um", "0,1,1,2"), Contains("--columns frame=movie.frame"));
   CHECK_THAT(refusal("frame rate,frames,x_um,y_um", "0,1,1,2"), !Contains("counts frames"));
+  CHECK_THAT(refusal("Track n\u00b0\tSlice n\u00b0\tX\tY", "1\t1\t2\t3"),  // Fiji's Manual Tracking
+             Contains("if 'Slice n\u00b0' counts frames"));
+  CHECK_THAT(refusal("frame,row,col,area", "0,1,2,3"), Contains("use --columns \"x=col,y=row\""));
   CHECK_THAT(refusal("LABEL,TRACK_ID,SPOT_SOURCE_ID,SPOT_TARGET_ID", "a,0,1,2"),
              Contains("TrackMate's table of edges or tracks"));
   CHECK_THAT(refusal("# frame,x_um,y_um", "0,1,2"),
@@ -424,6 +427,23 @@ TEST_CASE("each line in quotes, as a spreadsheet saves a table that it took for 
              Contains("t.csv:3: x_um is 'a'"));
   CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1\n").refusal(), Contains("t.csv:2: a quote is never closed"));
   CHECK(Dialect("\"frame\",\"x_um\",\"y_um\"\n0,1,2\n").points().notes.size() == 1);
+}
+
+TEST_CASE("rows that end in a delimiter, which the header lacks") {
+  for (const char mark : {',', ';', '\t'}) {
+    const auto row = [&](const std::string& words) {
+      std::string text = words;
+      std::replace(text.begin(), text.end(), ' ', mark);
+      return text + "\n";
+    };
+    const Dialect table(row("frame x_um y_um") + row("0 1.5 2 ") + row("1 1.6 2") + row("1 1.7 2 "));
+    const io::PointTable points = table.points();
+    REQUIRE(points.frames.size() == 2);
+    CHECK(points.frames[1].x_um == std::vector<double>{1.6, 1.7});
+    CHECK(points.frames[0].properties.empty());
+    CHECK_THAT(Dialect(row("frame x_um y_um") + row("0 1.5 2  ")).refusal(),
+               Contains("this row has 5 fields"));
+  }
 }
 
 TEST_CASE("names in Latin-1 are asked for in UTF-8") {

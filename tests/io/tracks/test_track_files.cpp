@@ -44,6 +44,8 @@ TEST_CASE("unknown formats are refused, naming the known ones") {
   const TempDir dir;
   CHECK_THAT(error_of<UsageError>([&] { io::write_tracks(dir / "t.doc", sample_tracks()); }),
              Contains("'.doc'") && Contains(".h5") && Contains(".vtp"));
+  CHECK_THAT(error_of<UsageError>([&] { io::write_tracks(dir / "t.mdf", sample_tracks()); }),
+             Contains("only read") && Contains(".trackmate.xml"));
   CHECK(files_in(dir.path()) == 0);
   const auto refusal = [&](std::string_view bytes) {
     spill(dir / "t", bytes);
