@@ -318,6 +318,10 @@ int main(int argc, char** argv) {
   fuzz::spill(folder("tables") / "named", "a\tb\tc\td\n1\t2\t0\t7\n1\t2\t1\t7\n");
   fuzz::spill(folder("tables") / "excel", "sep=;\r\nframe;x [nm];y [nm]\r\n0;1;2\r\n;;\r\n1;1;3\r\n");
   fuzz::spill(folder("tables") / "quoted", "\"frame,x_um,y_um\"\r\n\"0,1,2\"\r\n\"1,1.5,\"\"2\"\"\"\r\n");
+  fuzz::spill(folder("tables") / "rapidstorm",
+              "# <localizations insequence=\"true\"><field identifier=\"Position-0-0\" unit=\"nanometer\" />"
+              "<field identifier=\"Position-1-0\" unit=\"nanometer\" /><field identifier=\"ImageNumber-0-0\" "
+              "unit=\"frame\" /></localizations>\n9657.4 24533.5 0\n9657.9 24530 1\n");
   fuzz::spill(folder("tables") / "units", "t_s,x,y,z\nmin,(um),(um),(um)\n1,2,3,4\n2,2,3,4\n");
   fuzz::spill(folder("tables") / "rows", "\"frame\" \"x\" \"y\"\n\"1\" 0 5 6\n\"2\" 1 5 6\n");
   std::string wide = "\xFF\xFE";

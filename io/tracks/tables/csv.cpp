@@ -13,6 +13,7 @@
 #include "io/files/text.h"
 #include "io/tracks/tables/decimal_commas.h"
 #include "io/tracks/tables/quoted_lines.h"
+#include "io/tracks/tables/rapidstorm.h"
 
 namespace motes::io::detail {
 namespace {
@@ -59,6 +60,13 @@ std::string decoded_text(const std::filesystem::path& path) {
 CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(decoded_text(path)) {
   require_text(path_, text_);
   if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  const std::string_view start = std::string_view(text_).substr(at_);
+  header_ = rapidstorm_columns(start.substr(0, start.find_first_of("\r\n")));
+  if (!header_.empty()) {
+    delimiter_ = ' ';
+    skip_line();
+    return;
+  }
   skip_blank_and_comment_lines();
   take_separator_line();
   skip_underlined_title();
@@ -123,7 +131,7 @@ bool CsvReader::next() {
         std::to_string(header_.size()) +
         (fields_.size() > header_.size()
              ? "; correct the row, or, if commas are decimal marks, separate columns by semicolons"
-             : "; correct the row"));
+             : "; correct the row, or, if the table ends here, delete the rest"));
   }
   return true;
 }

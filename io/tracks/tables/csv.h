@@ -17,6 +17,7 @@ namespace motes::io::detail {
 /// converted to UTF-8. Decimal commas become points if the comma is not the delimiter. If the delimiter is a
 /// blank or tab and the first row has one field more than the header, rows start with a row name, whose
 /// column is called "" (R's write.table). If each whole line is one quoted field, its quotes are removed.
+/// rapidSTORM's first line is the header.
 class CsvReader {
  public:
   /// Reads the file and its header. Throws InputError if the file cannot be read, has no header, is

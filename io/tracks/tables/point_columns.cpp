@@ -112,7 +112,7 @@ class Parser {
     if (roles_.frame < 0) number_frames();
     if (out_.size() > 0) check_frame_span();
     if (roles_.bare_t && out_.size() > 0) reject_seconds_as_frames(out_, reader_.where(1));
-    if (reader_.quoted_lines()) out_.notes.push_back("each line is in quotes: they are left out");
+    if (reader_.quoted_lines()) out_.notes.push_back("lines that are wholly in quotes are read without them");
     if (reader_.decimal_commas()) out_.notes.push_back("decimal commas are read as points");
     drop_columns_that_are_no_numbers();
     settle_units();
