@@ -5,7 +5,7 @@
 #include <motes/io/tables.h>
 #include <motes/io/track_files.h>
 
-#include "tests/io/track_samples.h"
+#include "tests/io/tracks/dialect.h"
 
 using namespace motes;
 using namespace motes::testing;
@@ -13,32 +13,6 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::VectorContains;
 
 namespace {
-
-class Dialect {
- public:
-  explicit Dialect(std::string_view text, const std::string& name = "t.csv") : path_(dir_ / name) {
-    spill(path_, text);
-  }
-  const std::filesystem::path& path() const { return path_; }
-  io::PointTable points(const io::TableOptions& options = {}) const {
-    return io::read_points_csv(path_, options);
-  }
-  TrackSet tracks(const io::TableOptions& options = {}) {
-    return io::read_tracks_csv(path_, options, &notes);
-  }
-  std::string refusal(const io::TableOptions& options = {}) const {
-    return error_of<Error>([&] { io::read_points_csv(path_, options); });
-  }
-  bool noted(std::string_view words) const {
-    return std::any_of(notes.begin(), notes.end(),
-                       [&](const auto& n) { return n.find(words) != std::string::npos; });
-  }
-  std::vector<std::string> notes;
-
- private:
-  TempDir dir_;
-  std::filesystem::path path_;
-};
 
 std::string gzipped(std::string_view text) {
   z_stream stream{};
@@ -52,18 +26,6 @@ std::string gzipped(std::string_view text) {
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
-}
-
-io::TableOptions unit(io::TableUnit u) {
-  io::TableOptions options;
-  options.unit = u;
-  return options;
-}
-
-io::TableOptions columns(std::map<std::string, std::string> names, io::TableUnit u = io::TableUnit::um) {
-  io::TableOptions options = unit(u);
-  options.columns = std::move(names);
-  return options;
 }
 
 std::string trackmate(const std::string& length, const std::string& time) {
@@ -411,65 +373,6 @@ TEST_CASE("tables of spreadsheets: a line sep=, rows of empty fields, UTF-16, La
   std::string tracked = "\xFF\xFE";
   for (const char c : std::string("particle,frame,x,y\n7,0,1,2\n")) tracked += {c, '\0'};
   CHECK(io::read_tracks(Dialect(tracked).path()).track_id == std::vector<std::int64_t>{7});
-}
-
-TEST_CASE("each line in quotes, as a spreadsheet saves a table that it took for one column") {
-  const Dialect table("\"frame,x_um,y_um,name\"\r\n\"0,1.5,2,\"\"a b\"\"\"\r\n\r\n\"1,1.6,2,\"\"c,d\"\"\"");
-  const io::PointTable points = table.points();
-  REQUIRE(points.frames.size() == 2);
-  CHECK(points.frames[1].x_um == std::vector<double>{1.6});
-  CHECK_THAT(points.notes,
-             VectorContains(std::string("lines that are wholly in quotes are read without them")));
-  CHECK(io::is_text_table(table.path()));
-  const io::PointTable semicolons = Dialect("\"frame;x_um;y_um\"\n\"0;1,5;2\"\n1;2;3\n").points();
-  CHECK(semicolons.frames[0].x_um == std::vector<double>{1.5});
-  CHECK(semicolons.frames[1].y_um == std::vector<double>{3});
-  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1,2\"\n\"1,a,2\"\n").refusal(),
-             Contains("t.csv:3: x_um is 'a'"));
-  CHECK_THAT(Dialect("\"frame,x_um,y_um\"\n\"0,1\n").refusal(), Contains("t.csv:2: a quote is never closed"));
-  CHECK(Dialect("\"frame\",\"x_um\",\"y_um\"\n0,1,2\n").points().notes.size() == 1);
-}
-
-TEST_CASE("rapidSTORM names its columns in an XML comment") {
-  const auto table = [](const std::string& unit, const std::string& more = "") {
-    const auto field = [](const std::string& name, const std::string& of) {
-      return "<field identifier=\"" + name + "\" syntax=\"integer\" semantic=\"a > b\" unit=\"" + of +
-             "\" min=\"0 m\" />";
-    };
-    return "# <localizations insequence=\"true\" repetitions=\"variable\">" + field("Position-0-0", unit) +
-           field("Position-1-0", unit) + field("ImageNumber-0-0", "frame") +
-           field("Amplitude-0-0", "A/D count") + more +
-           "</localizations>\n9657.5 24533.5 0 33290.1\n9658.5 24534 2 1.19225e+006\n";
-  };
-  const io::PointTable points = Dialect(table("nanometer"), "t.txt").points();
-  REQUIRE(points.frames.size() == 3);
-  CHECK(points.length_unit == "um");
-  CHECK(points.frames[0].x_um == std::vector<double>{9657.5 * 1e-3});
-  CHECK(points.frames[2].y_um == std::vector<double>{24534 * 1e-3});
-  CHECK(points.frames[2].properties.at(0).name == "Amplitude-0-0");
-  CHECK(points.frames[2].properties.at(0).values == std::vector<double>{1192250});
-  CHECK_THAT(Dialect(table("pixel")).refusal(), Contains("are in pixels"));
-  CHECK_THAT(Dialect(table("nanometer", "<field identifier=\"Other\"/>")).refusal(),
-             Contains("t.csv:2: this row has 4 fields, the header has 5"));
-  CHECK_THAT(Dialect("# <localizations >\n1 2 3\n").refusal(), Contains("no header"));
-  CHECK_THAT(Dialect("frame,x_um,y_um\n0,1,2\nVoxelSize 3\n").refusal(), Contains("if the table ends here"));
-}
-
-TEST_CASE("rows that end in a delimiter, which the header lacks") {
-  for (const char mark : {',', ';', '\t'}) {
-    const auto row = [&](const std::string& words) {
-      std::string text = words;
-      std::replace(text.begin(), text.end(), ' ', mark);
-      return text + "\n";
-    };
-    const Dialect table(row("frame x_um y_um") + row("0 1.5 2 ") + row("1 1.6 2") + row("1 1.7 2 "));
-    const io::PointTable points = table.points();
-    REQUIRE(points.frames.size() == 2);
-    CHECK(points.frames[1].x_um == std::vector<double>{1.6, 1.7});
-    CHECK(points.frames[0].properties.empty());
-    CHECK_THAT(Dialect(row("frame x_um y_um") + row("0 1.5 2  ")).refusal(),
-               Contains("this row has 5 fields"));
-  }
 }
 
 TEST_CASE("names in Latin-1 are asked for in UTF-8") {
