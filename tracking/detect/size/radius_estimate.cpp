@@ -10,8 +10,9 @@
 ///
 /// Objects. At the ladder's scales, objects side by side or with grain inside look like noise. Two larger
 /// scales are added. If most of the total strength is of wide objects (scale_space.h separates these from
-/// their grain), their scale is the result if the fits' scale finds less than half as many. If most of it is
-/// of spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
+/// their grain), their scale is the result if the fits' scale finds less than half as many, or if solid
+/// objects (solid_objects.h) are seen there and not at the fits' scale, or fits fail. If most of it is of
+/// spots smaller than the fitted ones, such as spots in cells, and these score over the level, fits to
 /// them give the result. In thin stacks where fits fail and objects are wider than the stack is deep, the
 /// scale is that found in the mean of the planes, if it is larger and no second size is seen.
 ///
