@@ -14,6 +14,7 @@
 
 #include "tests/support/allocation_faults.h"
 #include "tests/support/gallery.h"
+#include "tests/support/gallery_scene.h"
 #include "tests/support/skip.h"
 #include "tests/support/spots.h"
 #include "tracking/detect/device_search.h"
@@ -324,6 +325,36 @@ TEST_CASE("balls side by side, which are not round, give the same bits on a GPU"
     options.radius_um = {factor * kRadius, factor * kRadius, factor * kRadius};
     check_same(frame, options);
   }
+}
+
+TEST_CASE("nuclei that touch and differ in brightness give the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  const bool plane = GENERATE(true, false);
+  const Shape3 shape = plane ? Shape3{1, 200, 200} : Shape3{40, 80, 80};
+  std::mt19937 rng(1);
+  const auto uniform = [&] { return static_cast<double>(rng()) / 4294967296.0; };
+  std::vector<std::uint16_t> voxels(static_cast<std::size_t>(shape.voxels()));
+  for (auto& v : voxels) v = static_cast<std::uint16_t>(100 + rng() % 10);
+  constexpr double kRadius = 7;
+  std::size_t discs = 0;
+  for (double z = plane ? 0 : 7; z < static_cast<double>(shape.nz); z += 13)
+    for (double y = 7; y < static_cast<double>(shape.ny); y += 13)
+      for (double x = 7; x < static_cast<double>(shape.nx); x += 13, ++discs) {
+        const double cy = y + 2 * uniform(), cx = x + 2 * uniform(), height = 100 * std::exp(uniform());
+        testing::each_voxel(shape, [&](std::size_t i, double vz, double vy, double vx) {
+          if (std::hypot(vz - z, vy - cy, vx - cx) < kRadius)
+            voxels[i] = static_cast<std::uint16_t>(100 + height + static_cast<double>(rng() % 10));
+        });
+      }
+  VolumeFrame frame;
+  frame.shape = shape;
+  frame.voxel_um = {1, 1, 1};
+  frame.voxels = voxels;
+  DetectionOptions options;
+  options.radius_um = {kRadius, kRadius, kRadius};
+  INFO(discs << " objects");
+  CHECK(2 * detect_spots({2}, frame, options).size() > discs);
+  check_same(frame, options);
 }
 
 TEST_CASE("a frame for which the GPU has no room is searched on the CPU, with one warning", "[detect]") {
