@@ -74,7 +74,8 @@ class LocalNoise {
     std::vector<double> responses;
     for (const std::size_t i : noise) responses.push_back(maxima_[i].response);
     const double median = quantile(responses, 0.5);
-    for (const std::size_t i : all) deviation_[i] = law_.deviation(median, std::max(cut_, 3 * median));
+    const double deviation = law_.deviation(median, std::max(cut_, 3 * median));
+    for (const std::size_t i : all) deviation_[i] = deviation;
   }
 
   bool halve(const Indices& all, const Indices& noise) {
