@@ -41,10 +41,12 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
     return choose_spots(execution, frame, rung.filter, response, polarity, floor, maxima,
                         {{}, {}, false, polarity, comparing, false, !comparing});
   };
-  if (sigma[0] >= kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y)) {
+  const double voxels = sigma[0] / std::max(frame.voxel_um.x, frame.voxel_um.y);
+  if (voxels >= kSolidObject) {
     const Choice objects = choose(false);
     rung.solid = objects.solid;
-    for (const ChosenSpot& spot : objects.spots)
+    rung.wide = rung.solid || voxels >= kWideObject;
+    for (const ChosenSpot& spot : rung.wide ? objects.spots : std::vector<ChosenSpot>{})
       rung.objects.push_back(refine(response, rung.filter, spot.voxel));
   }
   Choice choice = choose(true);

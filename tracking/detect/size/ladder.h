@@ -14,8 +14,9 @@
 
 namespace motes::tracking::detect {
 
-constexpr std::int64_t kThin = 6;  // most planes of a thin stack, along which no scale is too large
-constexpr double kWideObject = 3;  // sigma in voxels: wide objects have further rules
+constexpr std::int64_t kThin = 6;   // most planes of a thin stack, along which no scale is too large
+constexpr double kWideObject = 3;   // sigma in voxels: wide objects have further rules,
+constexpr double kSolidObject = 2;  // and solid ones from this on
 
 /// Whether the frame is large enough for spots of this scale and their surroundings.
 bool fits_in(const VolumeFrame& frame, const Filter& filter);
@@ -27,10 +28,11 @@ struct Rung {
   double evidence = 0;  ///< of a crowd, times the share of maxima that are spots
   bool crowd = false;   ///< resolved objects side by side
   bool solid = false;   ///< `objects` are told by their shapes (solid_objects.h)
+  bool wide = false;    ///< has `objects`: kWideObject or wider, or solid
   std::vector<ChosenSpot> spots;
   std::vector<Peak> peaks;  ///< of the spots
   std::size_t maxima = 0;
-  std::vector<Peak> objects;  ///< result of detect_spots at this scale, if it is wide
+  std::vector<Peak> objects;  ///< result of detect_spots at this scale
 };
 
 /// The spots at one scale. `hot_voxels`: whether the frame shows some. O(voxels + maxima * voxels of a

@@ -57,7 +57,6 @@ using detect::fits_in;
 using detect::fitted_sigma;
 using detect::kResolved;
 using detect::kThin;
-using detect::kWideObject;
 using detect::kWidthSpread;
 using detect::radius_of;
 using detect::Rung;
@@ -267,12 +266,11 @@ std::vector<Rung> with_larger(const Execution& execution, const VolumeFrame& fra
 /// The rung with most of the strength of all scales; none if no scale has most.
 std::optional<Rung> main_rung(const Execution& execution, const VolumeFrame& frame, Polarity polarity,
                               const std::vector<Rung>& ladder) {
-  const double least = kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y);
   std::vector<Rung> rungs = with_larger(execution, frame, polarity, ladder);
   std::vector<detect::Filter> filters;
   std::vector<detect::ScaleCandidate> candidates;
   for (const Rung& rung : rungs) {
-    for (const detect::Peak& peak : rung.sigma[0] >= least ? rung.objects : rung.peaks)
+    for (const detect::Peak& peak : rung.wide ? rung.objects : rung.peaks)
       candidates.push_back({{peak.x, peak.y, peak.z}, peak.quality, filters.size()});
     filters.push_back(rung.filter);
   }
@@ -290,7 +288,7 @@ std::optional<Sigma> sigma_of_most(const Execution& execution, const VolumeFrame
                                    const std::vector<Rung>& ladder, const Sigma& fitted, bool& objects) {
   const std::optional<Rung> rung = main_rung(execution, frame, polarity, ladder);
   if (!rung) return std::nullopt;
-  if (rung->sigma[0] < kWideObject * std::max(frame.voxel_um.x, frame.voxel_um.y)) {
+  if (!rung->wide) {
     if (kWider * rung->sigma[0] > fitted[0] || median_over(*rung) < kOverLevel) return std::nullopt;
     const auto small = fitted_sigma(execution, frame, starts_of(rung->spots, polarity), rung->sigma);
     return small && is_voxel(frame, *small) ? std::nullopt : small;
