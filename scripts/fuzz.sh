@@ -17,7 +17,7 @@ shift
 install_missing
 readers=("$@")
 [ ${#readers[@]} -gt 0 ] || readers=(tracks_h5 detections_h5 vtkhdf bdv_h5 imaris problem_h5 tiff tiff_description png png_series
-  image_folder bdv_xml zarr n5 matrix_market points_csv tracks_csv tables challenge_xml trackmate_xml geff ctc vtp checkpoint config)
+  image_folder bdv_xml zarr n5 matrix_market points_csv tracks_csv tables picasso mtrackj challenge_xml trackmate_xml geff ctc vtp checkpoint config)
 build_targets fuzz_seeds fuzz_reader
 work=$build/corpus found=$build/found
 mkdir -p "$work" "$found"
