@@ -30,8 +30,8 @@ Codec<std::string> solver_name() {
   return codec;
 }
 
-/// The path of an image. `instead` says what to do for true, which is no path (a file of that name is
-/// ./true).
+/// The path of an image. `instead`: the message for "true" and the like, which are not paths; a file of that
+/// name is written ./true.
 Codec<std::string> image_path(const std::string& instead) {
   Codec<std::string> codec = text("a path");
   codec.parse = [instead](const Value& value) -> std::optional<std::string> {

@@ -62,7 +62,7 @@ TEST_CASE("MTrackJ: clusters and channels become properties, and numbers of trac
   CHECK(tracks.point_properties[0].name == "channel");
   CHECK(tracks.point_properties[0].values == std::vector<double>{1, 2, 1, 1});
   REQUIRE(file.notes.size() == 1);
-  CHECK_THAT(file.notes[0], Contains("numbered anew"));
+  CHECK_THAT(file.notes[0], Contains("get new numbers"));
   CHECK(Mdf(kHead + "Assembly 1\nCluster 1\nTrack 1\n" + kEnd).read().tracks() == 0);
 }
 

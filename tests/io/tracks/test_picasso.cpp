@@ -189,7 +189,7 @@ TEST_CASE("Picasso: track_id, else group, are tracks") {
              Contains("locs[1]: track 1 has a second point in frame 0"));
 }
 
-TEST_CASE("Picasso: columns that are no standard numbers are left out, with a note") {
+TEST_CASE("Picasso: columns of unusual number types are left out, with a note") {
   const Handle odd(H5Tcopy(H5T_STD_I32LE), H5Tclose);
   H5Tset_size(odd.id(), 3);
   Locs locs;
