@@ -123,7 +123,8 @@ class MtrackjReader {
     }
     if (numbers.size() < tracks.tracks()) {
       for (std::size_t t = 0; t < tracks.tracks(); ++t) tracks.track_id[t] = static_cast<std::int64_t>(t) + 1;
-      if (notes != nullptr) notes->push_back("several tracks share a number: all tracks get new numbers, from 1");
+      if (notes != nullptr)
+        notes->push_back("several tracks share a number: all tracks get new numbers, from 1");
     }
     return tracks;
   }
